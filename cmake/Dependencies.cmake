@@ -1,0 +1,21 @@
+# Libraries from Debian 12 (tools/packages.txt), as imported targets that modules name in LIBS.
+# What a module links is what it may include: only fmt, tl::expected and threads are for everybody.
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(fmt REQUIRED)                     # fmt::fmt
+find_package(tl-expected REQUIRED)             # tl::expected
+find_package(spdlog REQUIRED)                  # spdlog::spdlog            base/log.cpp only
+find_package(Boost 1.81 REQUIRED)              # Boost::headers            src/net only
+find_package(OpenSSL REQUIRED)                 # OpenSSL::SSL, OpenSSL::Crypto
+find_package(CURL REQUIRED)                    # CURL::libcurl             src/net only
+find_package(ZLIB REQUIRED)                    # ZLIB::ZLIB
+find_package(nlohmann_json REQUIRED)           # nlohmann_json::nlohmann_json   src/api only
+find_package(CLI11 REQUIRED)                   # CLI11::CLI11              apps/stoker only
+find_package(SQLite3 REQUIRED)                 # SQLite::SQLite3           src/db only
+find_package(GTest REQUIRED)                   # GTest::gtest_main
+find_package(rapidcheck REQUIRED)              # rapidcheck_gtest
+find_package(benchmark REQUIRED)               # benchmark::benchmark_main
+pkg_check_modules(fyaml REQUIRED IMPORTED_TARGET GLOBAL libfyaml)   # PkgConfig::fyaml
+
+target_link_libraries(stoker_options INTERFACE fmt::fmt tl::expected Threads::Threads)

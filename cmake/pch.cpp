@@ -1,0 +1,1 @@
+// Carries the precompiled header pch.h; every module reuses it (StokerModule.cmake).
