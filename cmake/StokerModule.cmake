@@ -10,6 +10,9 @@
 # Module names in DEPENDS are checked by tools/check_includes.py against the one table of directions.
 include(GoogleTest)
 
+add_custom_target(stoker_fuzzers)   # every *_fuzz
+add_custom_target(stoker_generated) # sources that the build makes; clang-tidy needs them, and nothing else
+
 # The one precompiled header of the project; every target that has not PCH_OFF takes it from here.
 option(STOKER_PCH "precompile the common headers" ON)
 add_library(stoker_pch STATIC ${CMAKE_SOURCE_DIR}/cmake/pch.cpp)
@@ -103,6 +106,7 @@ function(stoker_module name)
       add_executable(${fuzzer} ${source})
       target_link_libraries(${fuzzer} PRIVATE stoker_${name})
       target_link_options(${fuzzer} PRIVATE -fsanitize=fuzzer)
+      add_dependencies(stoker_fuzzers ${fuzzer})
     endforeach()
   endif()
 endfunction()

@@ -1,0 +1,132 @@
+# shellcheck shell=bash
+# The test suites. Each adds to the three counters; the last line of ./dev test sums them up.
+
+passed=0 failed=0 skipped=0
+
+count() {
+  local numbers
+  if read -r -a numbers < <(python3 tools/count_tests.py "$1"); then
+    ((passed += numbers[0], failed += numbers[1], skipped += numbers[2], 1))
+  else
+    ((failed += 1))
+  fi
+}
+
+# one COMMAND...: a step that counts as one test.
+one() {
+  if "$@"; then ((passed += 1)); else ((failed += 1)); fi
+}
+
+# suite PRESET CTEST-ARGUMENT...: builds and runs; a build that fails is one failed test.
+suite() {
+  local preset=$1 results failed_before=$failed status=0
+  shift
+  dev_build "$preset" || { ((failed += 1)); return 0; }
+  results=$PWD/build/$preset/results.xml
+  rm -f "$results"
+  step "tests in build/$preset ($*)" ctest --test-dir "build/$preset" --output-junit "$results" \
+    --output-on-failure -j "${STOKER_TEST_JOBS:-2}" "$@" || status=$?
+  count "$results"
+  # ctest knows of failures that its file does not, such as a program that could not list its tests.
+  if ((status != 0 && failed == failed_before)); then ((failed += 1)); fi
+}
+
+# The revision that our work is compared with.
+base_revision() {
+  local base
+  if [[ -n ${STOKER_BASE:-} ]]; then
+    say "$STOKER_BASE"
+  elif base=$(git merge-base HEAD origin/main 2>/dev/null) && [[ $base != "$(git rev-parse HEAD)" ]]; then
+    say "$base"
+  else
+    git rev-parse -q --verify HEAD~ || git hash-object -t tree /dev/null
+  fi
+}
+
+tidy_changed() {
+  dev_build tidy stoker_generated || return 1
+  if git rev-parse -q --verify HEAD >/dev/null 2>&1; then
+    python3 tools/run_tidy.py --changed-since "$(base_revision)"
+  else
+    python3 tools/run_tidy.py
+  fi
+}
+
+verdict() {
+  say
+  say "$passed passed, $failed failed, $skipped skipped"
+  ((failed == 0))
+}
+
+dev_test() {
+  local started=$SECONDS
+  case "${1:-}" in
+    "")
+      dev_setup build test check
+      suite release -LE real
+      fuzz_a_while
+      ;;
+    --real)
+      dev_setup
+      suite release -L real
+      suite asan-ubsan -LE 'real|noasan'
+      suite tsan -LE 'real|notsan'
+      one step "clang-tidy on what changed" tidy_changed
+      ;;
+    *) die "test takes nothing or --real" ;;
+  esac
+  say "    all of it took $((SECONDS - started)) s"
+  verdict
+}
+
+# fuzzers_built: the libFuzzer programs of build/fuzz, one a line.
+fuzzers_built() { find build/fuzz/bin -name '*_fuzz' -type f -executable 2>/dev/null | sort; }
+
+# run_fuzzer PROGRAM SECONDS: seeds come from tests/fuzz/NAME/, what it finds is kept under build/fuzz/corpus.
+run_fuzzer() {
+  local program=$1 seconds=$2 name corpus seeds=()
+  name=$(basename "$program" _fuzz)
+  corpus=build/fuzz/corpus/$name
+  mkdir -p "$corpus" build/fuzz/crashes
+  [[ -d tests/fuzz/$name ]] && seeds=("tests/fuzz/$name")
+  "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
+    -artifact_prefix="build/fuzz/crashes/$name-" "$corpus" "${seeds[@]}"
+}
+
+has_fuzzers() { [[ -n $(find src tests -name '*_fuzz.cpp' -print -quit 2>/dev/null) ]]; }
+
+# A share of STOKER_FUZZ_SECONDS for each fuzzer; one whose sources changed gets three shares and goes first.
+fuzz_a_while() {
+  local seconds=${STOKER_FUZZ_SECONDS:-180} program source folder first=() later=() share base
+  has_fuzzers || return 0
+  dev_build fuzz stoker_fuzzers || { ((failed += 1)); return 0; }
+  base=$(base_revision 2>/dev/null) || base=
+  while read -r program; do
+    source=$(find src tests -name "$(basename "$program").cpp" -print -quit)
+    folder=$(dirname "$source")
+    if [[ -n $base ]] && ! git diff --quiet "$base" -- "$folder" 2>/dev/null; then
+      first+=("$program")
+    else
+      later+=("$program")
+    fi
+  done < <(fuzzers_built)
+  share=$((seconds / (3 * ${#first[@]} + ${#later[@]} + (${#first[@]} + ${#later[@]} == 0))))
+  ((share > 0)) || share=1
+  for program in "${first[@]}"; do
+    one step "fuzz $(basename "$program") for $((3 * share)) s" run_fuzzer "$program" $((3 * share))
+  done
+  for program in "${later[@]}"; do
+    one step "fuzz $(basename "$program") for $share s" run_fuzzer "$program" "$share"
+  done
+}
+
+# dev_fuzz SECONDS: every fuzzer for that long.
+dev_fuzz() {
+  local program
+  has_fuzzers || { say "there are no fuzzers (*_fuzz.cpp)"; return 0; }
+  dev_build fuzz stoker_fuzzers
+  while read -r program; do
+    one step "fuzz $(basename "$program") for $1 s" run_fuzzer "$program" "$1"
+  done < <(fuzzers_built)
+  verdict
+}
