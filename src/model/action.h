@@ -1,0 +1,31 @@
+// Ground stage: the only vocabulary of what may be done about a finding (DESIGN section 4).
+#pragma once
+
+namespace stoker {
+
+enum class Action {
+  observe,
+  restart_job,
+  limit_power,
+  reset_gpu,
+  reset_domain,
+  drain_p2p,
+  recover_imex_domain,
+  reboot,
+  power_cycle,
+  field_diag,
+  replace,
+  inspect_cable,
+  fix_config,
+  contact_vendor,
+};
+
+// Stable lower-case word, e.g. "reset_gpu".
+const char* to_string(Action action);
+
+// What a plan is made of; `act` carries an Action.
+enum class Step { hold, cordon, drain, evict, stop_process, act, prove, release, ask };
+
+const char* to_string(Step step);
+
+}  // namespace stoker

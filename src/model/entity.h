@@ -1,0 +1,22 @@
+// Ground stage: what a reading, an event or a finding is about.
+#pragma once
+
+#include <compare>
+#include <string>
+
+namespace stoker {
+
+enum class EntityKind { node, gpu, mig, nvlink, nvswitch, port, nic, process, pod, job, file };
+
+// Stable lower-case word, e.g. "gpu".
+const char* to_string(EntityKind kind);
+
+// `id` names one entity of its kind for good: a GPU's or MIG instance's UUID, "<gpu uuid>/<link>"
+// for an NVLink, a host name for the node, "<pid>" for a process, a path for a file.
+struct Entity {
+  EntityKind kind = EntityKind::node;
+  std::string id;
+  friend auto operator<=>(const Entity&, const Entity&) = default;
+};
+
+}  // namespace stoker

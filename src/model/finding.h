@@ -1,0 +1,43 @@
+// Ground stage: one judgement with its evidence. A lint finding, an NCCL cause and a sick GPU all
+// read alike, and model/render.h prints them alike.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "model/action.h"
+#include "model/entity.h"
+
+namespace stoker {
+
+enum class Severity { info, warning, error, critical };
+enum class FindingState { suspect, firing, clear };
+
+const char* to_string(Severity severity);
+const char* to_string(FindingState state);
+
+// Where in a user's file; lines and columns count from 1, 0 means unknown.
+struct FileLocation {
+  std::string file;
+  int line = 0;
+  int column = 0;
+};
+
+struct Finding {
+  std::string rule;  // check or lint id, e.g. "gpu-hung"
+  Severity severity = Severity::warning;
+  FindingState state = FindingState::firing;
+  std::optional<WallTime> since;
+  Entity entity;
+  std::optional<FileLocation> location;
+  std::string message;                // what is so, in one sentence
+  std::string cause;                  // why, as far as known
+  std::optional<Action> action;       // what to do, from the fixed vocabulary
+  std::string fix;                    // how, in words
+  std::string source;                 // URL or document that the judgement rests on
+  std::vector<std::string> evidence;  // log lines, readings, field history
+};
+
+}  // namespace stoker

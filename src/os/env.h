@@ -1,0 +1,41 @@
+// Machine stage: everything that touches the machine goes through one Env. Tests and simulated nodes
+// give it a folder instead of "/".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace stoker::os {
+
+struct FilesystemUse {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t free_bytes = 0;  // what an unprivileged writer can still have
+};
+
+// A node has two roots: the host's own (/proc/stat, /proc/meminfo, /dev/shm) and the devices' (PCI,
+// InfiniBand, /proc/driver/nvidia, /dev/kmsg). They differ only on a simulated node, whose host is
+// real and whose devices are not.
+class Env {
+ public:
+  virtual ~Env() = default;
+  [[nodiscard]] virtual const Clock& clock() const = 0;
+
+  // Paths are absolute ("/proc/meminfo"); the Env puts its root in front. Whole content, at most
+  // `limit` bytes (more is an error: corrupt).
+  [[nodiscard]] virtual Result<std::string> read_file(std::string_view path,
+                                                      std::size_t limit = 1 << 20) const = 0;
+  [[nodiscard]] virtual Result<std::vector<std::string>> list_folder(std::string_view path) const = 0;
+  [[nodiscard]] virtual Result<std::string> read_link(std::string_view path) const = 0;
+  [[nodiscard]] virtual bool exists(std::string_view path) const = 0;
+  [[nodiscard]] virtual Result<FilesystemUse> filesystem(std::string_view path) const = 0;
+  [[nodiscard]] virtual std::string hostname() const = 0;
+  // Where `path` really lies, for errors and for opening by others.
+  [[nodiscard]] virtual std::string real_path(std::string_view path) const = 0;
+};
+
+}  // namespace stoker::os
