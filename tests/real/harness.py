@@ -1,0 +1,154 @@
+"""Starts what the real-server tests need: Stoker on a simulated node, and other people's programs beside it.
+
+Everything listens on loopback and ends with the test. Programs that Debian has only in contrib are unpacked under a cache folder,
+never installed.
+"""
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+BINARY_DIR = Path(os.environ.get("STOKER_BINARY_DIR", "build/release")).resolve()
+SOURCE_DIR = Path(os.environ.get("STOKER_SOURCE_DIR", Path(__file__).resolve().parents[2]))
+CACHE = Path(os.environ.get("STOKER_CACHE", Path.home() / ".cache/stoker"))
+STOKER = BINARY_DIR / "bin/stoker"
+SKIPPED = 77  # what ctest reads as "skipped"
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(SKIPPED)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_for(what, check, seconds=30.0):
+    """Calls check() until it returns something true; the test fails, saying what was waited for, after `seconds`."""
+    end = time.monotonic() + seconds
+    last = None
+    while time.monotonic() < end:
+        try:
+            found = check()
+            if found:
+                return found
+        except (OSError, ValueError, KeyError) as error:
+            last = error
+        time.sleep(0.1)
+    raise AssertionError(f"waited {seconds:.0f} s in vain for {what}; last error: {last}")
+
+
+def fetch(url, timeout=5.0, headers=None):
+    with urllib.request.urlopen(urllib.request.Request(url, headers=headers or {}), timeout=timeout) as reply:
+        return reply.read().decode()
+
+
+def fetch_json(url):
+    return json.loads(fetch(url))
+
+
+@contextlib.contextmanager
+def scratch():
+    folder = Path(tempfile.mkdtemp(prefix="stoker-real-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def program(argv, log, **kwargs):
+    """Runs argv for the length of the block, output in the file `log`; asked to end, then made to."""
+    with open(log, "wb") as out:
+        child = subprocess.Popen([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=out, stderr=out, **kwargs)
+        try:
+            yield child
+        finally:
+            if child.poll() is None:
+                child.send_signal(signal.SIGTERM)
+                try:
+                    child.wait(10)
+                except subprocess.TimeoutExpired:
+                    child.kill()
+                    child.wait()
+
+
+@contextlib.contextmanager
+def stoker_up(folder, profile="hgx-h100", *arguments):
+    """`stoker up --sim PROFILE` on a free port: yields (base url, data folder) once it says that it serves."""
+    data = folder / "data"
+    log = folder / "stoker.log"
+    argv = [STOKER, "up", "--sim", profile, "--data", data, "--listen", "127.0.0.1:0", *arguments]
+    with program(argv, log) as child:
+        def ready():
+            if child.poll() is not None:
+                raise AssertionError(f"stoker up ended with {child.returncode}:\n{log.read_text()}")
+            found = re.search(r"^ready (http://\S+)$", log.read_text(), re.M)
+            return found and found.group(1)
+        yield wait_for("the ready line of stoker up", ready), data
+
+
+def sim_environment(data):
+    """What an outside NVML client needs to see the simulated cards under `data`: `stoker sim show` says it."""
+    shown = json.loads(subprocess.run([STOKER, "sim", "show", "--data", data, "-o", "json"], check=True,
+                                      capture_output=True, text=True).stdout)
+    node = shown["nodes"][0]
+    environment = dict(os.environ)
+    environment.update(node["client_environment"])
+    return environment
+
+
+def debian_contrib(*packages):
+    """Folder with the content of Debian packages from main and contrib, downloaded once into the cache."""
+    root = CACHE / "contrib" / "+".join(sorted(packages))
+    if (root / ".complete").exists():
+        return root
+    shutil.rmtree(root, ignore_errors=True)
+    apt = root / ".apt"
+    for part in ("lists/partial", "cache/archives/partial", "parts"):
+        (apt / part).mkdir(parents=True)
+    mirror, keyring = debian_mirror()
+    (apt / "sources.list").write_text(f"deb [signed-by={keyring}] {mirror} bookworm main contrib\n")
+    (apt / "apt.conf").write_text(
+        f'Dir::Etc::sourcelist "{apt}/sources.list";\nDir::Etc::sourceparts "{apt}/parts";\n'
+        f'Dir::State::lists "{apt}/lists";\nDir::Cache "{apt}/cache";\nAPT::Sandbox::User "root";\n')
+    environment = dict(os.environ, APT_CONFIG=str(apt / "apt.conf"))
+    subprocess.run(["apt-get", "-q", "update"], env=environment, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["apt-get", "-q", "download", *packages], env=environment, check=True, cwd=apt,
+                   stdout=subprocess.DEVNULL)
+    for package in apt.glob("*.deb"):
+        subprocess.run(["dpkg", "-x", package, root], check=True)
+    shutil.rmtree(apt)
+    (root / ".complete").touch()
+    return root
+
+
+def debian_mirror():
+    """The mirror and keyring that this machine itself uses for bookworm."""
+    keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
+    for path in [Path("/etc/apt/sources.list"), *Path("/etc/apt/sources.list.d").glob("*")]:
+        if not path.is_file():
+            continue
+        text = path.read_text()
+        if path.suffix == ".sources":
+            for block in text.split("\n\n"):
+                uri = re.search(r"^URIs:\s*(\S+)", block, re.M)
+                suites = re.search(r"^Suites:\s*(.*)", block, re.M)
+                if uri and suites and "bookworm" in suites.group(1).split():
+                    return uri.group(1), keyring
+        found = re.search(r"^deb\s+(?:\[[^]]*\]\s*)?(\S+)\s+bookworm\s", text, re.M)
+        if found:
+            return found.group(1), keyring
+    skip("no apt source for bookworm on this machine")
