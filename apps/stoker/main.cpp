@@ -1,0 +1,53 @@
+// Composition: what `stoker` can be asked, in the order in which somebody meets it.
+#include <CLI/CLI.hpp>
+
+#include "verbs.h"
+
+namespace {
+
+constexpr const char* about =
+    "Stoker watches, explains and serves the GPUs of a node, and tells people what is wrong,\n"
+    "why, and what to do.";
+
+constexpr const char* examples = R"(Examples:
+  stoker up                     watch this machine's GPUs; serves http://127.0.0.1:9400
+  stoker up --sim hgx-h100      the same on eight simulated H100s; needs no GPU
+  stoker status                 is anything wrong, and why?
+  stoker gpus --watch           one line a GPU, again and again
+  stoker COMMAND --help         more about a command
+
+Exit codes: 0 nothing wrong, 1 something found, 2 could not look or do, or wrong usage.)";
+
+// Wrong usage is 2 everywhere; help and version are 0.
+int explain(const CLI::App& app, const CLI::ParseError& problem) {
+  return app.exit(problem) == 0 ? stoker::app::exit_nothing_wrong : stoker::app::exit_could_not;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app(about, "stoker");
+  app.footer(examples);
+  app.require_subcommand(1);
+  int exit_code = stoker::app::exit_nothing_wrong;
+
+  stoker::app::add_up_verb(app, exit_code);
+  stoker::app::add_status_verb(app, exit_code);
+  stoker::app::add_gpus_verb(app, exit_code);
+  stoker::app::add_fields_verb(app, exit_code);
+#ifdef STOKER_VERB_SIM
+  stoker::app::add_sim_verb(app, exit_code);
+#endif
+  stoker::app::add_config_verb(app, exit_code);
+  stoker::app::add_version_verb(app, exit_code);
+#ifdef STOKER_VERB_PROBE
+  stoker::app::add_probe_verb(app, exit_code);
+#endif
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    return explain(app, problem);
+  }
+  return exit_code;
+}

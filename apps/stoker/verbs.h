@@ -1,0 +1,25 @@
+// Composition: the verbs of `stoker`. Each stands in verb_<name>.cpp, adds itself to the command line
+// and, when chosen, runs and says how the process shall exit.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace stoker::app {
+
+// Exit codes of every verb (DESIGN section 11).
+inline constexpr int exit_nothing_wrong = 0;
+inline constexpr int exit_found = 1;      // something found: a fault, a finding
+inline constexpr int exit_could_not = 2;  // could not look or do, or wrong usage
+
+void add_up_verb(CLI::App& app, int& exit_code);
+void add_status_verb(CLI::App& app, int& exit_code);
+void add_gpus_verb(CLI::App& app, int& exit_code);
+void add_fields_verb(CLI::App& app, int& exit_code);
+void add_sim_verb(CLI::App& app, int& exit_code);
+void add_config_verb(CLI::App& app, int& exit_code);
+void add_version_verb(CLI::App& app, int& exit_code);
+void add_probe_verb(CLI::App& app, int& exit_code);  // internal: the agent's child
+
+}  // namespace stoker::app
