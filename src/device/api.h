@@ -145,6 +145,9 @@ class Listener {
                             const std::vector<ProcessInfo>& processes) = 0;
   virtual void on_gpu_state(const PciAddress& gpu, GpuState state, const std::string& detail) = 0;
   virtual void on_costs(const PciAddress& gpu, const std::vector<CallCost>& costs) = 0;
+  // One new Xid of one GPU: told once for each event, also when the number is that of the last one
+  // (the field last_xid alone can't tell two equal Xids apart).
+  virtual void on_xid(const PciAddress& gpu, std::uint32_t xid, MonotonicTime at) = 0;
 };
 
 // A source of readings. start() returns at once; stop() returns when nothing more will be told.

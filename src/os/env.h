@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/unique_fd.h"
 
 namespace stoker::os {
 
@@ -34,7 +35,10 @@ class Env {
   [[nodiscard]] virtual bool exists(std::string_view path) const = 0;
   [[nodiscard]] virtual Result<FilesystemUse> filesystem(std::string_view path) const = 0;
   [[nodiscard]] virtual std::string hostname() const = 0;
-  // Where `path` really lies, for errors and for opening by others.
+  // Opens for reading (close-on-exec) with further open(2) `flags`, e.g. O_NONBLOCK.
+  [[nodiscard]] virtual Result<UniqueFd> open(std::string_view path, int flags = 0) const = 0;
+  // Where `path` lies below its root, for messages. Open through open(): only that keeps symbolic
+  // links inside the root.
   [[nodiscard]] virtual std::string real_path(std::string_view path) const = 0;
 };
 

@@ -1,0 +1,58 @@
+// Export stage: Prometheus' text format 0.0.4 and OpenMetrics 1.0, written straight into one string.
+// https://prometheus.io/docs/instrumenting/exposition_formats/
+// https://github.com/prometheus/OpenMetrics/blob/v1.0.0/specification/OpenMetrics.md
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace stoker::exporting {
+
+enum class Format { prometheus, openmetrics };
+
+// What the HTTP answer's Content-Type says.
+std::string_view content_type(Format format);
+// The format that an Accept header asks for; Prometheus' text where it asks for nothing we have.
+Format choose_format(std::string_view accept);
+
+enum class MetricType { gauge, counter, info };
+
+// Appends one label to `labels` ("a=\"1\",b=\"2\"" without braces), its value escaped.
+void append_label(std::string& labels, std::string_view name, std::string_view value);
+
+// Writes families one after the other. `name` is what Prometheus' text shows; OpenMetrics wants
+// counters and infos without their suffix in the family name, and a counter whose name does not end
+// in _total (DCGM's) can only be `unknown` there: the series keep their names in both formats.
+class Exposition {
+ public:
+  Exposition(std::string& out, Format format) : out_(out), format_(format) {}
+
+  // Starts a family; its header is written with its first sample, so that an empty one leaves no
+  // trace. `unit` (a base unit, e.g. "seconds") goes into OpenMetrics' UNIT line where the name ends
+  // in it.
+  void family(std::string_view name, MetricType type, std::string_view help,
+              std::string_view unit = {});
+  // One series of the family; `labels` as append_label made them, may be empty.
+  void sample(std::string_view labels, std::int64_t value);
+  void sample(std::string_view labels, std::uint64_t value);
+  void sample(std::string_view labels, double value);  // shortest that reads back the same
+  // As dcgm-exporter prints doubles: six decimals.
+  void sample_fixed(std::string_view labels, double value);
+  // "# EOF" where the format wants it. Nothing may follow.
+  void finish();
+
+ private:
+  void begin(std::string_view labels);
+  void write_header();
+
+  std::string& out_;
+  const Format format_;
+  std::string_view name_;
+  std::string_view help_;
+  std::string_view unit_;
+  MetricType type_ = MetricType::gauge;
+  bool header_due_ = false;
+};
+
+}  // namespace stoker::exporting

@@ -1,0 +1,83 @@
+// Store stage: takes what sources tell, from any thread, and gives out Snapshots.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/thread_safety.h"
+#include "catalog/field.h"
+#include "device/api.h"
+#include "store/snapshot.h"
+
+namespace stoker::store {
+
+inline constexpr std::size_t cost_class_count = 5;
+
+struct StoreOptions {
+  std::string hostname;
+  // How often a field of each CostClass is read (sample/schedule.h says; these are its defaults). A
+  // value is told as current until it is older than three periods and than five seconds. 0: read
+  // once, never stale.
+  std::array<Nanoseconds, cost_class_count> periods = {Seconds(1), Seconds(10), Seconds(10),
+                                                       Seconds(60), Seconds(0)};
+};
+
+// What is kept is bounded, whatever a driver or a broken probe tells; the rest is dropped and counted.
+struct StoreLimits {
+  static constexpr std::size_t gpus = 64;
+  static constexpr std::size_t migs_per_gpu = 64;
+  static constexpr std::size_t nvlinks_per_gpu = 64;
+  static constexpr std::size_t processes_per_gpu = 1024;
+  static constexpr std::size_t xids_per_gpu = 256;  // different numbers
+  static constexpr std::size_t text_bytes = 512;    // of each string
+};
+
+// Rules:
+// - A GPU that was told once stays, with its identity. Missing from a later inventory, or told lost,
+//   it is `lost` and has no values; told again, it is present and its readings are pending.
+// - A hung GPU has no values until on_gpu_state(present) says that it answers again (an inventory
+//   without it, from a probe that leaves it alone, changes nothing).
+// - While the source tells neither `starting` nor `running`, no GPU has values: released -> stale,
+//   library, driver or version -> driver_gone, permission -> no_permission, driver_hung -> hung,
+//   failed -> failed. Readings that still arrive then are dropped.
+// - Xid counts only rise.
+class Store final : public device::Listener {
+ public:
+  Store(const Clock& clock, StoreOptions options);
+
+  void on_status(const device::SourceStatus& status) override EXCLUDES(mutex_);
+  void on_driver(const device::DriverInfo& driver) override EXCLUDES(mutex_);
+  void on_inventory(const std::vector<device::GpuInfo>& gpus) override EXCLUDES(mutex_);
+  void on_readings(const PciAddress& gpu,
+                   const std::vector<device::TargetReading>& readings) override EXCLUDES(mutex_);
+  void on_processes(const PciAddress& gpu, const Reading& outcome,
+                    const std::vector<device::ProcessInfo>& processes) override EXCLUDES(mutex_);
+  void on_gpu_state(const PciAddress& gpu, device::GpuState state,
+                    const std::string& detail) override EXCLUDES(mutex_);
+  void on_costs(const PciAddress& gpu, const std::vector<device::CallCost>& costs) override
+      EXCLUDES(mutex_);
+  void on_xid(const PciAddress& gpu, std::uint32_t xid, MonotonicTime at) override EXCLUDES(mutex_);
+
+  // The node's own readings, from sample/node_sampler.
+  void on_node_readings(const std::vector<std::pair<FieldId, Reading>>& readings) EXCLUDES(mutex_);
+  void on_node_costs(const std::vector<device::CallCost>& costs) EXCLUDES(mutex_);
+
+  // A copy of everything as of now, with what is too old marked stale. Never waits for hardware.
+  [[nodiscard]] Snapshot snapshot() const EXCLUDES(mutex_);
+
+ private:
+  // Constant after construction.
+  const Clock& clock_;
+  const StoreOptions options_;
+  const std::vector<Nanoseconds> max_age_;  // by field
+
+  mutable Mutex mutex_;
+  Snapshot now_ GUARDED_BY(mutex_);  // without staleness
+};
+
+}  // namespace stoker::store
