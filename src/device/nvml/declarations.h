@@ -88,7 +88,7 @@ struct Memory {  // used includes what the driver reserves
 static_assert(sizeof(Memory) == 24);
 
 /// nvidia-smi -q on 580 prints total = reserved + used + free, so `used` leaves reserved out there,
-/// though the 12.2 header's note says that it is in.
+/// though headers since 11.6 say that it is in.
 struct MemoryV2 {  // (11.6)
   std::uint32_t version;
   std::uint64_t total_bytes;

@@ -1,5 +1,5 @@
-// Declares every NVML function with C linkage. The simulated library includes this before it defines
-// them, so that a definition whose arguments differ from functions.def doesn't compile.
+// Declares every NVML function with C linkage. The simulated library includes this before it
+// defines them, so that a definition whose arguments differ from functions.def doesn't compile.
 // Nothing else includes it: the reader calls through abi::Functions and links no libnvidia-ml.
 #pragma once
 

@@ -23,6 +23,7 @@ enum class Need {
 
 /// One pointer for each function, named as its symbol; null where the library lacks it.
 struct Functions {
+// NOLINTNEXTLINE(bugprone-macro-parentheses)
 #define STOKER_NVML(result, symbol, arguments, since, need) result(*symbol) arguments = nullptr;
 #include "device/nvml/functions.def"
 #undef STOKER_NVML

@@ -45,7 +45,7 @@ struct GpmMetric {
 static_assert(sizeof(GpmMetric) == 40 && offsetof(GpmMetric, value) == 8);
 
 /// The array's length grew while the version stayed 1: 98 entries to 12.8, 210 to 13.1, 333 from
-/// 13.2. The library touches `count` entries only; a caller offers the longest, so none can overrun.
+/// 13.2. Only `count` entries are in use; a caller offers the longest, so nothing can overrun.
 inline constexpr std::size_t gpm_max_metrics_11_8 = 98;
 inline constexpr std::size_t gpm_max_metrics_12_9 = 210;
 inline constexpr std::size_t gpm_max_metrics_13_2 = 333;
