@@ -33,7 +33,8 @@ function(stoker_use_pch target)
 endfunction()
 
 # stoker_test(TARGET SOURCES file... [DEPENDS module...] [LIBS target...] [LABELS label...] [TIMEOUT seconds] [PCH_OFF])
-# A GoogleTest program. Tests find what was built through STOKER_BINARY_DIR (bin/stoker, lib/libstoker_sim_nvml.so).
+# A GoogleTest program. Labels with a meaning: real (needs real servers or devices: only ./dev test --real), noasan and
+# notsan (left out under that sanitizer). Tests find what was built through STOKER_BINARY_DIR (bin/stoker, lib/libstoker_sim_nvml.so).
 function(stoker_test target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "PCH_OFF" "TIMEOUT" "SOURCES;DEPENDS;LIBS;LABELS")
   if(NOT arg_TIMEOUT)
@@ -42,7 +43,7 @@ function(stoker_test target)
   list(TRANSFORM arg_DEPENDS PREPEND stoker_)
   add_executable(${target} ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE stoker_options ${arg_DEPENDS} ${arg_LIBS}
-    GTest::gtest GTest::gtest_main rapidcheck_gtest)
+    GTest::gtest GTest::gmock GTest::gtest_main rapidcheck_gtest)
   target_compile_definitions(${target} PRIVATE
     STOKER_SOURCE_DIR="${CMAKE_SOURCE_DIR}" STOKER_BINARY_DIR="${CMAKE_BINARY_DIR}")
   if(NOT arg_PCH_OFF)
@@ -50,8 +51,9 @@ function(stoker_test target)
   endif()
   set(properties TIMEOUT ${arg_TIMEOUT})
   if(arg_LABELS)
-    list(JOIN arg_LABELS "\\;" labels)
-    list(APPEND properties LABELS "${labels}")
+    # One label, "real+notsan": gtest_discover_tests loses a list, and ctest's -L and -LE match parts.
+    list(JOIN arg_LABELS "+" labels)
+    list(APPEND properties LABELS ${labels})
   endif()
   gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
 endfunction()

@@ -68,6 +68,7 @@ dev_test() {
       ;;
     --real)
       dev_setup
+      dev_clients
       suite release -L real
       suite asan-ubsan -LE 'real|noasan'
       suite tsan -LE 'real|notsan'
