@@ -13,6 +13,7 @@ find_package(ZLIB REQUIRED)                    # ZLIB::ZLIB
 find_package(nlohmann_json REQUIRED)           # nlohmann_json::nlohmann_json   src/api only
 find_package(CLI11 REQUIRED)                   # CLI11::CLI11              apps/stoker only
 find_package(SQLite3 REQUIRED)                 # SQLite::SQLite3           src/db only
+find_package(Python3 REQUIRED COMPONENTS Interpreter)   # Python3::Interpreter, tests and tools
 find_package(GTest REQUIRED)                   # GTest::gtest_main
 find_package(rapidcheck REQUIRED)              # rapidcheck_gtest
 find_package(benchmark REQUIRED)               # benchmark::benchmark_main

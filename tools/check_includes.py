@@ -41,8 +41,9 @@ MAY_INCLUDE = {
     "cluster": PURE | {"os", "net", "health", "incident", "remedy", "partition"},
     "fleet": PURE | {"os", "net", "db", "health", "incident", "remedy", "cluster", "cost"},
 }
-# The simulated driver is a library of its own: others meet it through the driver's ABI or its control file.
-PRIVATE = {"device/sim": {"device/sim"}}
+# The simulated driver is a library of its own: others meet it through
+# the driver's ABI; simnode, which writes its state file, alone knows the layout.
+PRIVATE = {"device/sim": {"device/sim", "device/simnode"}}
 
 # header prefix -> folders that may include it at all
 OWNED = {

@@ -8,6 +8,7 @@ clients_packages=(nvtop python3-pynvml slurm-wlm-nvml-plugin)
 # The mirror that this machine already uses for bookworm.
 mirror() {
   local found
+  # shellcheck disable=SC2016 # apt fills these in
   found=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT)' 2>/dev/null |
     awk '$2 == "bookworm" && $3 == "main" { print $1; exit }')
   echo "${found:-http://deb.debian.org/debian}"
