@@ -25,7 +25,7 @@ driver_present() {
 dev_up() {
   local arguments=("$@")
   dev_setup build test
-  dev_build release
+  dev_build release stoker_product
   if [[ " $* " != *" --sim"* && " $* " != *" --help"* && " $* " != *" -h "* ]] && ! driver_present; then
     arguments+=(--sim hgx-h100)
     [[ " $* " == *" --data"* ]] || arguments+=(--data build/up-data)

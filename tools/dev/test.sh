@@ -3,6 +3,11 @@
 
 passed=0 failed=0 skipped=0
 
+# Where a sanitizer stops, it says file and line.
+export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:external_symbolizer_path=/usr/lib/llvm-19/bin/llvm-symbolizer
+export UBSAN_OPTIONS=print_stacktrace=1:external_symbolizer_path=/usr/lib/llvm-19/bin/llvm-symbolizer
+export TSAN_OPTIONS=second_deadlock_stack=1:external_symbolizer_path=/usr/lib/llvm-19/bin/llvm-symbolizer
+
 count() {
   local numbers
   if read -r -a numbers < <(python3 tools/count_tests.py "$1"); then
