@@ -42,11 +42,9 @@ struct Driver {
   std::uint32_t global_lock;  // all calls of all processes take one lock: one that hangs stops all
   std::uint32_t allow_unprivileged;  // calls that change the machine don't ask for root
   CostProfile cost_profile;
-  std::uint32_t branch;        // 470, 535, 580: functions that came later answer FUNCTION_NOT_FOUND
-  std::uint32_t branch_minor;  // 43 to 86 of 535 have 40-byte process rows
-  std::int32_t cuda_version;   // 13000
-  std::uint32_t load_count;    // raised with each load of the driver
-  char driver_version[80];
+  std::int32_t cuda_version;  // 13000
+  std::uint32_t load_count;   // raised with each load of the driver: clients of before get nothing
+  char driver_version[80];    // "580.159.04": decides which functions and struct layouts there are
   char nvml_version[80];
 };
 
@@ -90,12 +88,12 @@ struct State {
 };
 
 static_assert(std::is_trivially_copyable_v<State> && std::is_standard_layout_v<State>);
-static_assert(sizeof(Header) == 24 && sizeof(Clock) == 16 && sizeof(Driver) == 200);
+static_assert(sizeof(Header) == 24 && sizeof(Clock) == 16 && sizeof(Driver) == 192);
 static_assert(sizeof(Fault) == 192 && sizeof(Event) == 40);
 static_assert(sizeof(Load) == 64 && sizeof(Envelope) == 48 && sizeof(Disturbance) == 24);
 static_assert(sizeof(LinkFacts) == 80 && sizeof(Process) == 128 && sizeof(FieldRow) == 24);
 static_assert(sizeof(Identity) == 712 && sizeof(EccFacts) == 952 && sizeof(MigFacts) == 16456);
-static_assert(sizeof(Gpu) == 35192 && sizeof(State) == 585848);
-static_assert(offsetof(State, driver) == 40 && offsetof(State, last_event) == 240);
+static_assert(sizeof(Gpu) == 35192 && sizeof(State) == 585840);
+static_assert(offsetof(State, driver) == 40 && offsetof(State, last_event) == 232);
 
 }  // namespace stoker::sim

@@ -354,7 +354,7 @@ struct FieldRow {
 
 struct Gpu {
   Presence presence;
-  std::uint32_t reserved;
+  std::uint32_t incarnation;  // raised when it comes back: handles of before stay lost
   Identity identity;
   PciFacts pci;
   MemoryFacts memory;
