@@ -2,6 +2,7 @@
 // come; a copy comes out, with what is too old marked stale. Memory only; never waits for hardware.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -9,27 +10,33 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/thread_safety.h"
 #include "catalog/field.h"
 #include "device/api.h"
 #include "model/reading.h"
 
 namespace stoker::store {
 
-// Readings of one entity, by field; a field that was never told is `pending`.
+// Readings of one entity, by field. A field that was never told is `pending`, or what mark_all said.
 class ReadingSet {
  public:
   void set(FieldId id, const Reading& reading);
   [[nodiscard]] Reading get(FieldId id) const;
   [[nodiscard]] bool has(FieldId id) const;
   [[nodiscard]] const std::vector<std::pair<FieldId, Reading>>& all() const { return readings_; }
-  // Replaces the reason of every reading (a lost GPU has no values at all).
+  // Replaces every reading by a reason, those of fields never told too (a lost GPU has no values).
   void mark_all(Reason reason, MonotonicTime at);
-  // Valid readings older than allowed become stale.
+  // Valid readings older than allowed become stale; they keep the time when they were taken. An
+  // allowed age of 0 means that a value never grows old.
   void mark_stale(MonotonicTime now, const std::vector<Nanoseconds>& max_age_by_field);
 
  private:
   std::vector<std::pair<FieldId, Reading>> readings_;  // sorted by FieldId
+  Reading never_told_;
+};
+
+struct LastXid {
+  std::uint32_t xid = 0;
+  MonotonicTime at;
 };
 
 struct GpuSnapshot {
@@ -37,6 +44,7 @@ struct GpuSnapshot {
   device::GpuState state = device::GpuState::present;
   std::string state_detail;
   MonotonicTime state_since;
+  std::optional<MonotonicTime> last_answer;  // when a call about it last brought a value
   ReadingSet readings;
   std::map<std::uint32_t, ReadingSet> migs;     // by index into info.migs
   std::map<std::uint32_t, ReadingSet> nvlinks;  // by link number
@@ -44,6 +52,7 @@ struct GpuSnapshot {
   std::vector<device::ProcessInfo> processes;
   std::vector<device::CallCost> costs;
   std::map<std::uint32_t, std::uint64_t> xid_counts;  // by Xid number; only rises
+  std::optional<LastXid> last_xid;
 };
 
 struct Snapshot {
@@ -55,6 +64,12 @@ struct Snapshot {
   std::vector<GpuSnapshot> gpus;  // every GPU seen since start, lost ones too, by PCI address
   ReadingSet node;
   std::vector<device::CallCost> node_costs;
+  std::uint64_t dropped = 0;  // what was told beyond StoreLimits, or of GPUs never told; only rises
 };
+
+// Are this source's GPUs being read? False: every one of their readings is unknown.
+bool is_telling(device::SourceState state);
+// Why a GPU has no values while its source is in `state`; ok while it is telling.
+Reason reason_of(device::SourceState state);
 
 }  // namespace stoker::store

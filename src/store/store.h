@@ -17,6 +17,8 @@
 namespace stoker::store {
 
 inline constexpr std::size_t cost_class_count = 5;
+// How dear the list of processes is: it belongs to no field.
+inline constexpr std::size_t processes_cost = static_cast<std::size_t>(CostClass::firmware);
 
 struct StoreOptions {
   std::string hostname;
@@ -30,6 +32,7 @@ struct StoreOptions {
 // What is kept is bounded, whatever a driver or a broken probe tells; the rest is dropped and counted.
 struct StoreLimits {
   static constexpr std::size_t gpus = 64;
+  static constexpr std::size_t abi_notes = 64;
   static constexpr std::size_t migs_per_gpu = 64;
   static constexpr std::size_t nvlinks_per_gpu = 64;
   static constexpr std::size_t processes_per_gpu = 1024;

@@ -1,0 +1,193 @@
+#include "store/store.h"
+
+#include <algorithm>
+
+#include "store/bounds.h"
+#include "store/inventory.h"
+
+namespace stoker::store {
+namespace {
+
+std::vector<Nanoseconds> allowed_ages(const StoreOptions& options) {
+  std::vector<Nanoseconds> ages;
+  ages.reserve(field_count);
+  for (const Field& row : all_fields()) {
+    const Nanoseconds period = options.periods.at(static_cast<std::size_t>(row.cost));
+    ages.push_back(period == Nanoseconds{0} ? period : std::max<Nanoseconds>(3 * period, Seconds(5)));
+  }
+  return ages;
+}
+
+// Where a reading about `target` belongs; nullptr if this GPU has no such part.
+ReadingSet* set_of(GpuSnapshot& gpu, const device::Target& target) {
+  if (target.kind == EntityKind::gpu) return &gpu.readings;
+  if (target.kind == EntityKind::mig && target.number < gpu.info.migs.size()) {
+    return &gpu.migs[target.number];
+  }
+  if (target.kind == EntityKind::nvlink && target.number < StoreLimits::nvlinks_per_gpu) {
+    return &gpu.nvlinks[target.number];
+  }
+  return nullptr;
+}
+
+void mark_stale(GpuSnapshot& gpu, MonotonicTime now, const std::vector<Nanoseconds>& max_age,
+                Nanoseconds processes_max_age) {
+  gpu.readings.mark_stale(now, max_age);
+  for (auto& [number, readings] : gpu.migs) readings.mark_stale(now, max_age);
+  for (auto& [number, readings] : gpu.nvlinks) readings.mark_stale(now, max_age);
+  if (gpu.process_outcome.ok() && now - gpu.process_outcome.taken_at > processes_max_age) {
+    gpu.process_outcome = Reading::none(Reason::stale, gpu.process_outcome.taken_at);
+    gpu.processes.clear();
+  }
+}
+
+}  // namespace
+
+Store::Store(const Clock& clock, StoreOptions options)
+    : clock_(clock), options_(std::move(options)), max_age_(allowed_ages(options_)) {
+  now_.hostname = options_.hostname;
+  now_.source.since = clock_.monotonic();
+}
+
+void Store::on_status(const device::SourceStatus& status) {
+  const MonotonicTime now = clock_.monotonic();
+  const MutexLock lock(mutex_);
+  const Reason before = reason_of(now_.source.state);
+  now_.source = status;
+  now_.dropped += bound(now_.source);
+  const Reason reason = reason_of(status.state);
+  if (reason == before) return;
+  for (GpuSnapshot& gpu : now_.gpus) {
+    if (gpu.state == device::GpuState::present) {
+      clear_values(gpu, reason == Reason::ok ? Reason::pending : reason, now);
+    }
+  }
+}
+
+void Store::on_driver(const device::DriverInfo& driver) {
+  const MutexLock lock(mutex_);
+  now_.driver = driver;
+  now_.dropped += bound(*now_.driver);
+}
+
+void Store::on_inventory(const std::vector<device::GpuInfo>& gpus) {
+  const MonotonicTime now = clock_.monotonic();
+  const MutexLock lock(mutex_);
+  now_.dropped += take_inventory(now_.gpus, gpus, now);
+}
+
+void Store::on_readings(const PciAddress& gpu, const std::vector<device::TargetReading>& readings) {
+  const MonotonicTime now = clock_.monotonic();
+  const MutexLock lock(mutex_);
+  GpuSnapshot* known = find_gpu(now_.gpus, gpu);
+  if (known == nullptr) now_.dropped += readings.size();
+  // What was on its way while the GPU was lost or the driver left is not true any more.
+  if (known == nullptr || known->state != device::GpuState::present ||
+      !is_telling(now_.source.state)) {
+    return;
+  }
+  for (const device::TargetReading& told : readings) {
+    ReadingSet* set = told.field < FieldId::count_ ? set_of(*known, told.target) : nullptr;
+    if (set == nullptr) {
+      ++now_.dropped;
+      continue;
+    }
+    const Reading reading = sound(told.reading, now);
+    if (reading.ok()) known->last_answer = std::max(known->last_answer, {reading.taken_at});
+    set->set(told.field, reading);
+  }
+}
+
+void Store::on_processes(const PciAddress& gpu, const Reading& outcome,
+                         const std::vector<device::ProcessInfo>& processes) {
+  const MonotonicTime now = clock_.monotonic();
+  const MutexLock lock(mutex_);
+  GpuSnapshot* known = find_gpu(now_.gpus, gpu);
+  if (known == nullptr) ++now_.dropped;
+  if (known == nullptr || known->state != device::GpuState::present ||
+      !is_telling(now_.source.state)) {
+    return;
+  }
+  known->process_outcome = sound(outcome, now);
+  known->processes.clear();
+  if (!known->process_outcome.ok()) return;
+  known->processes = processes;
+  now_.dropped += bound(known->processes);
+}
+
+void Store::on_gpu_state(const PciAddress& gpu, device::GpuState state, const std::string& detail) {
+  const MonotonicTime now = clock_.monotonic();
+  const MutexLock lock(mutex_);
+  GpuSnapshot* known = find_gpu(now_.gpus, gpu);
+  if (known == nullptr) {
+    // A GPU that could never be opened is known by its address alone.
+    device::GpuInfo address_only;
+    address_only.pci = gpu;
+    known = add_gpu(now_.gpus, address_only, now);
+  }
+  if (known == nullptr) {
+    ++now_.dropped;
+    return;
+  }
+  known->state_detail = detail;
+  now_.dropped += bound(known->state_detail);
+  set_state(*known, state, now);
+  if (const Reason reason = reason_of(now_.source.state);
+      reason != Reason::ok && state == device::GpuState::present) {
+    clear_values(*known, reason, now);
+  }
+}
+
+void Store::on_costs(const PciAddress& gpu, const std::vector<device::CallCost>& costs) {
+  const MutexLock lock(mutex_);
+  GpuSnapshot* known = find_gpu(now_.gpus, gpu);
+  if (known == nullptr) {
+    ++now_.dropped;
+    return;
+  }
+  known->costs = costs;
+  now_.dropped += bound(known->costs);
+}
+
+void Store::on_xid(const PciAddress& gpu, std::uint32_t xid, MonotonicTime at) {
+  const MonotonicTime now = clock_.monotonic();
+  const MutexLock lock(mutex_);
+  GpuSnapshot* known = find_gpu(now_.gpus, gpu);
+  if (known == nullptr || (known->xid_counts.size() >= StoreLimits::xids_per_gpu &&
+                           !known->xid_counts.contains(xid))) {
+    ++now_.dropped;
+    return;
+  }
+  ++known->xid_counts[xid];
+  known->last_xid = LastXid{.xid = xid, .at = std::min(at, now)};
+}
+
+void Store::on_node_readings(const std::vector<std::pair<FieldId, Reading>>& readings) {
+  const MonotonicTime now = clock_.monotonic();
+  const MutexLock lock(mutex_);
+  for (const auto& [id, reading] : readings) {
+    if (id < FieldId::count_) now_.node.set(id, sound(reading, now));
+  }
+}
+
+void Store::on_node_costs(const std::vector<device::CallCost>& costs) {
+  const MutexLock lock(mutex_);
+  now_.node_costs = costs;
+  now_.dropped += bound(now_.node_costs);
+}
+
+Snapshot Store::snapshot() const {
+  Snapshot copy;
+  {
+    const MutexLock lock(mutex_);
+    copy = now_;
+  }
+  copy.taken_at = clock_.monotonic();
+  copy.wall = clock_.wall();
+  const Nanoseconds processes_max_age = 3 * options_.periods.at(processes_cost);
+  for (GpuSnapshot& gpu : copy.gpus) mark_stale(gpu, copy.taken_at, max_age_, processes_max_age);
+  copy.node.mark_stale(copy.taken_at, max_age_);
+  return copy;
+}
+
+}  // namespace stoker::store
