@@ -1,10 +1,12 @@
 // Edge: the HTTP server. Only this folder sees Asio and Beast; the rest speaks Request and Response.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -12,11 +14,10 @@
 namespace stoker::net {
 
 struct Request {
-  std::string method;  // "GET"
+  std::string method;  // "GET"; HEAD arrives here as GET, and the server leaves the body out
   std::string path;    // "/api/v1/gpus", decoded, without the query
   std::string query;   // "gpu=0&since=1h", as sent
   std::string accept;
-  std::string accept_encoding;
   std::string body;
 };
 
@@ -24,22 +25,31 @@ struct Response {
   int status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string body;  // compressed by the server where the client asks for gzip
+  std::vector<std::pair<std::string, std::string>> headers;  // besides those of the server
 };
 
-// Runs in the server's thread; must not block. May be called while others run only if threads > 1.
+// Runs in the server's one thread, one call at a time; must not block.
 using Handler = std::function<Response(const Request&)>;
 
 struct ServerOptions {
-  std::string listen = "127.0.0.1:9400";  // "host:port", "[::1]:port"; port 0: any free one
+  std::string listen = "127.0.0.1:9400";  // net/address.h; port 0: any free one
   std::size_t max_connections = 256;      // more are answered 503 and closed
+  std::size_t max_header_bytes = 16 << 10;
   std::size_t max_body_bytes = 1 << 20;
-  std::chrono::milliseconds idle_timeout{10'000};
+  // A whole request has to arrive, and a whole response has to be taken, within this time.
+  std::chrono::milliseconds request_timeout{10'000};
+  // How long a connection may wait for its next request. Longer than Prometheus' usual interval of
+  // 15 to 60 s, so that a scrape finds its connection again.
+  std::chrono::milliseconds idle_timeout{75'000};
 };
 
+// The server itself answers 400, 413, 431, 500 and 503, in plain words; a peer that lets its time
+// pass is disconnected.
 class HttpServer {
  public:
-  // Binds and serves in its own thread until destroyed. unavailable with what to do if the address is
-  // taken.
+  // Binds at once, then serves in its own thread until destroyed, which takes less than a second.
+  // invalid_input for an address that is none, unavailable with what to do if it is taken,
+  // no_permission for a port that needs root.
   static Result<std::unique_ptr<HttpServer>> start(ServerOptions options, Handler handler);
   virtual ~HttpServer() = default;
   // "127.0.0.1:9400" as bound, with the real port.

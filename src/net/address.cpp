@@ -1,0 +1,67 @@
+#include "net/address.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace stoker::net {
+namespace {
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+tl::unexpected<Error> not_an_address(std::string_view text) {
+  return fail(ErrorCode::invalid_input,
+              fmt::format("\"{}\" is not HOST:PORT; right are 127.0.0.1:9400, [::1]:9400 or :9400 "
+                          "(all interfaces)",
+                          text));
+}
+
+}  // namespace
+
+Result<HostPort> parse_host_port(std::string_view text) {
+  const auto colon = text.rfind(':');
+  if (colon == std::string_view::npos) return not_an_address(text);
+  std::string_view host = text.substr(0, colon);
+  const std::string_view port = text.substr(colon + 1);
+  const bool bracketed = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (bracketed) {
+    host = host.substr(1, host.size() - 2);
+  } else if (host.find_first_of(":[]/ \t") != std::string_view::npos) {
+    return not_an_address(text);
+  }
+  HostPort result{host.empty() ? "::" : std::string(host), 0};
+  const auto [end, code] = std::from_chars(port.data(), port.data() + port.size(), result.port);
+  if (code != std::errc{} || end != port.data() + port.size()) return not_an_address(text);
+  return result;
+}
+
+std::string format_host_port(const HostPort& address) {
+  const bool ipv6 = address.host.find(':') != std::string::npos;
+  return fmt::format("{}{}{}:{}", ipv6 ? "[" : "", address.host, ipv6 ? "]" : "", address.port);
+}
+
+Result<std::string> percent_decode(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+    const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
+    if (high < 0 || low < 0) {
+      return fail(ErrorCode::invalid_input, fmt::format("\"{}\": % without two hex digits", text));
+    }
+    out += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return out;
+}
+
+}  // namespace stoker::net

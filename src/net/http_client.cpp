@@ -1,0 +1,65 @@
+#include "net/http_client.h"
+
+#include <curl/curl.h>
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace stoker::net {
+namespace {
+
+struct Sink {
+  std::string body;
+  std::size_t limit = 0;
+};
+
+std::size_t take_body(char* data, std::size_t /*always 1*/, std::size_t size, void* sink_pointer) {
+  auto* sink = static_cast<Sink*>(sink_pointer);
+  if (sink->body.size() + size > sink->limit) return 0;  // curl fails with CURLE_WRITE_ERROR
+  sink->body.append(data, size);
+  return size;
+}
+
+ErrorCode code_of(CURLcode code) {
+  switch (code) {
+    case CURLE_OPERATION_TIMEDOUT: return ErrorCode::timeout;
+    case CURLE_URL_MALFORMAT:
+    case CURLE_UNSUPPORTED_PROTOCOL: return ErrorCode::invalid_input;
+    case CURLE_WRITE_ERROR: return ErrorCode::corrupt;
+    default: return ErrorCode::unavailable;
+  }
+}
+
+// curl_global_init is not thread safe, and has to come before the first handle.
+bool curl_ready() {
+  static const bool ready = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+  return ready;
+}
+
+}  // namespace
+
+Result<ClientResponse> http_get(const std::string& url, const ClientOptions& options) {
+  using Handle = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
+  const Handle handle(curl_ready() ? curl_easy_init() : nullptr, &curl_easy_cleanup);
+  if (!handle) return fail(ErrorCode::internal, "libcurl could not be started");
+  Sink sink{.limit = options.max_body_bytes};
+  curl_easy_setopt(handle.get(), CURLOPT_URL, url.c_str());
+  curl_easy_setopt(handle.get(), CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(handle.get(), CURLOPT_NOPROXY, "*");
+  curl_easy_setopt(handle.get(), CURLOPT_NOSIGNAL, 1L);
+  curl_easy_setopt(handle.get(), CURLOPT_TIMEOUT_MS, static_cast<long>(options.timeout.count()));
+  curl_easy_setopt(handle.get(), CURLOPT_WRITEFUNCTION, take_body);
+  curl_easy_setopt(handle.get(), CURLOPT_WRITEDATA, &sink);
+  const CURLcode code = curl_easy_perform(handle.get());
+  if (code != CURLE_OK) {
+    return fail(code_of(code), fmt::format("GET {}: {}", url, curl_easy_strerror(code)));
+  }
+  long status = 0;
+  const char* content_type = nullptr;
+  curl_easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &status);
+  curl_easy_getinfo(handle.get(), CURLINFO_CONTENT_TYPE, &content_type);
+  return ClientResponse{static_cast<int>(status), content_type == nullptr ? "" : content_type,
+                        std::move(sink.body)};
+}
+
+}  // namespace stoker::net

@@ -1,0 +1,26 @@
+// Edge: the HTTP client, for the command line and other short questions.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "base/result.h"
+
+namespace stoker::net {
+
+struct ClientOptions {
+  std::chrono::milliseconds timeout{5'000};  // for everything, from resolving the name on
+  std::size_t max_body_bytes = 64 << 20;
+};
+
+struct ClientResponse {
+  int status = 0;
+  std::string content_type;
+  std::string body;
+};
+
+// GET of an http:// or https:// URL: no proxy, no redirects. Any status is a response. unavailable
+// where nobody listens, timeout, invalid_input for a URL that is none.
+Result<ClientResponse> http_get(const std::string& url, const ClientOptions& options = {});
+
+}  // namespace stoker::net

@@ -1,0 +1,62 @@
+// Edge: one connection of the HTTP server. Internal to src/net.
+#pragma once
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/http/message.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "net/http_server.h"
+
+namespace stoker::net {
+
+// What all connections of one server share; only its thread touches it.
+struct ServerShared {
+  ServerOptions options;
+  Handler handler;
+  std::size_t connections = 0;
+};
+
+// Reads a request, answers it, and so on until the peer leaves, asks to close, breaks the protocol
+// or lets a time pass. Lives as long as an operation of it is pending.
+class HttpSession : public std::enable_shared_from_this<HttpSession> {
+ public:
+  HttpSession(boost::asio::ip::tcp::socket socket, ServerShared& shared);
+  ~HttpSession();
+  HttpSession(const HttpSession&) = delete;
+  HttpSession& operator=(const HttpSession&) = delete;
+
+  void run() { read_request(); }
+
+ private:
+  using HttpResponse = boost::beast::http::response<boost::beast::http::string_body>;
+
+  void read_request();
+  void read_more();
+  void on_read(boost::beast::error_code error);
+  void on_read_failed(boost::beast::error_code error);
+  void answer();
+  void refuse(int status, std::string_view text);
+  void send(Response response, bool with_body, bool may_compress, bool keep_alive);
+  void on_sent(boost::beast::error_code error);
+  void linger();
+
+  // Constant after construction.
+  ServerShared& shared_;
+  const bool crowded_;  // one connection too many: answered 503
+
+  // Touched by the server's thread alone.
+  boost::beast::tcp_stream stream_;
+  boost::beast::flat_buffer buffer_;
+  std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
+  HttpResponse response_;
+  bool first_request_ = true;
+  bool got_bytes_ = false;
+};
+
+}  // namespace stoker::net

@@ -1,0 +1,71 @@
+#include <gtest/gtest.h>
+
+#include "net/address.h"
+#include "net/gzip.h"
+#include "net/http_client.h"
+#include "net/http_server.h"
+
+namespace stoker::net {
+namespace {
+
+TEST(HostPort, AcceptsWhatPeopleWrite) {
+  EXPECT_EQ(parse_host_port("127.0.0.1:9400")->host, "127.0.0.1");
+  EXPECT_EQ(parse_host_port("127.0.0.1:9400")->port, 9400);
+  EXPECT_EQ(parse_host_port("[::1]:1")->host, "::1");
+  EXPECT_EQ(parse_host_port(":80")->host, "::");
+  EXPECT_EQ(format_host_port(*parse_host_port("[fe80::1]:7")), "[fe80::1]:7");
+  for (const char* wrong : {"", "9400", "a:b", "a:", "::1:9400", "host:70000", "a b:1", "[::1]"}) {
+    EXPECT_FALSE(parse_host_port(wrong)) << wrong;
+  }
+}
+
+TEST(PercentDecode, DecodesAndRefusesHalfEscapes) {
+  EXPECT_EQ(*percent_decode("/a%2Fb%20c"), "/a/b c");
+  EXPECT_EQ(*percent_decode("/%41"), "/A");
+  for (const char* wrong : {"%", "%4", "/%zz", "%4g"}) EXPECT_FALSE(percent_decode(wrong)) << wrong;
+}
+
+TEST(AcceptsGzip, FollowsTheWeights) {
+  for (const char* yes :
+       {"gzip", "GZIP", "deflate, gzip", "gzip;q=0.1", "*", "br;q=1.0, *;q=0.5"}) {
+    EXPECT_TRUE(accepts_gzip(yes)) << yes;
+  }
+  for (const char* no :
+       {"", "identity", "gzip;q=0", "gzip; q=0.000", "*;q=0", "xgzip", "*, gzip;q=0"}) {
+    EXPECT_FALSE(accepts_gzip(no)) << no;
+  }
+}
+
+TEST(HttpGet, TellsStatusTypeAndBody) {
+  const auto server = HttpServer::start({.listen = "127.0.0.1:0"}, [](const Request& request) {
+    return Response{.status = 404, .content_type = "text/x", .body = "no " + request.path};
+  });
+  ASSERT_TRUE(server);
+  const auto answer = http_get("http://" + (*server)->address() + "/thing");
+  ASSERT_TRUE(answer) << answer.error().describe();
+  EXPECT_EQ(answer->status, 404);
+  EXPECT_EQ(answer->content_type, "text/x");
+  EXPECT_EQ(answer->body, "no /thing");
+  EXPECT_EQ(http_get("http://" + (*server)->address() + "/", {.max_body_bytes = 2}).error().code(),
+            ErrorCode::corrupt);
+}
+
+TEST(HttpGet, TellsWhenNobodyIsThere) {
+  EXPECT_EQ(http_get("http://127.0.0.1:1/").error().code(), ErrorCode::unavailable);
+  EXPECT_EQ(http_get("file:///etc/passwd").error().code(), ErrorCode::invalid_input);
+}
+
+TEST(HttpGet, GivesUpAfterItsTimeout) {
+  const auto server = HttpServer::start({.listen = "127.0.0.1:0"}, [](const Request&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    return Response{};
+  });
+  ASSERT_TRUE(server);
+  const auto answer =
+      http_get("http://" + (*server)->address() + "/", {.timeout = std::chrono::milliseconds(100)});
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code(), ErrorCode::timeout);
+}
+
+}  // namespace
+}  // namespace stoker::net
