@@ -162,7 +162,7 @@ struct ClockFacts {
   std::uint32_t locked_min_mhz;  // 0 and 0: not locked
   std::uint32_t locked_max_mhz;
   std::uint32_t memory_clock_count;
-  std::uint32_t reserved;
+  std::uint32_t idle_pstate;  // 0 where the card stays in P0, as HBM cards do
   struct Row {  // graphics clocks that go with a memory clock: every step from max down to min
     std::uint32_t memory_mhz;
     std::uint32_t graphics_min_mhz;
