@@ -1,0 +1,58 @@
+#include "base/closest.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+namespace stoker {
+namespace {
+
+// Levenshtein's distance, in O(a b) time and O(b) memory.
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t swapped = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({swapped, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+bool begins_with(std::string_view name, std::string_view word) {
+  return !word.empty() && name.substr(0, word.size()) == word;
+}
+
+}  // namespace
+
+std::vector<std::string> closest_first(std::string_view word, std::vector<std::string> names) {
+  std::stable_sort(names.begin(), names.end(), [word](const std::string& a, const std::string& b) {
+    return std::pair(!begins_with(a, word), distance(word, a)) <
+           std::pair(!begins_with(b, word), distance(word, b));
+  });
+  return names;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& names) {
+  const auto sorted = closest_first(word, names);
+  if (sorted.empty()) return "";
+  const std::string& nearest = sorted.front();
+  const bool near = distance(word, nearest) <= 1 + nearest.size() / 4 || begins_with(nearest, word);
+  return near ? "did you mean '" + nearest + "'?" : "";
+}
+
+std::string listed(const std::vector<std::string>& words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 == words.size() ? " and " : ", ";
+    text += words[i];
+  }
+  return text;
+}
+
+}  // namespace stoker

@@ -1,0 +1,179 @@
+#include "catalog/yaml/yaml.h"
+
+#include <libfyaml.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+namespace stoker::yaml {
+namespace {
+
+constexpr int deepest = 32;
+constexpr std::size_t largest_file = 1 << 20;
+
+struct DocumentDelete {
+  void operator()(fy_document* document) const { fy_document_destroy(document); }
+};
+struct DiagDelete {
+  void operator()(fy_diag* diag) const { fy_diag_destroy(diag); }
+};
+
+Place place_of(const fy_mark* mark) {
+  return mark == nullptr ? Place{} : Place{mark->line + 1, mark->column + 1};
+}
+
+class Converter {
+ public:
+  explicit Converter(Problems& problems) : problems_(problems) {}
+
+  // libfyaml tells where scalars stand; a list or map stands where its first scalar does, and what
+  // is empty stands at `otherwise`.
+  Node convert(fy_node* from, Place otherwise, int depth) {
+    Node node;
+    node.place = otherwise;
+    if (from == nullptr) return node;
+    if (depth > deepest) {
+      problems_.add(otherwise, "nested more than 32 deep");
+      return node;
+    }
+    if (fy_node_is_alias(from)) {
+      problems_.add(scalar_place(from), "aliases (*name) are not taken here; write the value out");
+      return node;
+    }
+    switch (fy_node_get_type(from)) {
+      case FYNT_SCALAR: scalar(from, node); break;
+      case FYNT_SEQUENCE: list(from, node, depth); break;
+      case FYNT_MAPPING: map(from, node, depth); break;
+    }
+    return node;
+  }
+
+ private:
+  // Of a quoted word, libfyaml tells the place behind the quotation mark.
+  static Place scalar_place(fy_node* from) {
+    Place place = place_of(fy_token_start_mark(fy_node_get_scalar_token(from)));
+    const auto style = fy_node_get_style(from);
+    if (style == FYNS_SINGLE_QUOTED || style == FYNS_DOUBLE_QUOTED) --place.column;
+    return place;
+  }
+
+  static void scalar(fy_node* from, Node& node) {
+    std::size_t length = 0;
+    const char* text = fy_node_get_scalar(from, &length);
+    if (text == nullptr) return;
+    node.text.assign(text, length);
+    const auto style = fy_node_get_style(from);
+    node.quoted = style != FYNS_PLAIN && style != FYNS_ANY;
+    if (!node.text.empty() || node.quoted) node.place = scalar_place(from);
+    if (!node.quoted && (node.text == "null" || node.text == "~")) node.text.clear();
+  }
+
+  void list(fy_node* from, Node& node, int depth) {
+    node.kind = Node::Kind::list;
+    void* cursor = nullptr;
+    while (fy_node* item = fy_node_sequence_iterate(from, &cursor)) {
+      node.items.push_back(convert(item, node.place, depth + 1));
+    }
+    if (!node.items.empty()) node.place = node.items.front().place;
+  }
+
+  void map(fy_node* from, Node& node, int depth) {
+    node.kind = Node::Kind::map;
+    void* cursor = nullptr;
+    while (fy_node_pair* pair = fy_node_mapping_iterate(from, &cursor)) {
+      Node key = convert(fy_node_pair_key(pair), node.place, depth + 1);
+      if (key.kind != Node::Kind::scalar) {
+        problems_.add(key.place, "a key has to be a word");
+        continue;
+      }
+      refuse_second(node, key);
+      Node value = convert(fy_node_pair_value(pair), key.place, depth + 1);
+      node.entries.emplace_back(std::move(key), std::move(value));
+    }
+    if (!node.entries.empty()) node.place = node.entries.front().first.place;
+  }
+
+  void refuse_second(const Node& map, const Node& key) {
+    for (const auto& [other, value] : map.entries) {
+      if (other.text != key.text) continue;
+      problems_.add(key.place, "key '" + key.text + "' stands twice, first in line " +
+                                   std::to_string(other.place.line));
+    }
+  }
+
+  Problems& problems_;
+};
+
+// What libfyaml found wrong. Its own "document error" lines behind the first say nothing more.
+void take_diagnostics(fy_diag* diag, Problems& problems) {
+  void* cursor = nullptr;
+  if (const fy_diag_error* found = fy_diag_errors_iterate(diag, &cursor)) {
+    problems.add({std::max(found->line, 1), std::max(found->column, 1)},
+                 std::string("not YAML: ") + (found->msg == nullptr ? "bad syntax" : found->msg));
+  }
+  if (problems.none()) problems.add({}, "not YAML");
+}
+
+}  // namespace
+
+void Problems::add(Place place, std::string message) {
+  found_.push_back({place, std::move(message)});
+}
+
+Error Problems::error() const {
+  auto sorted = found_;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Found& a, const Found& b) {
+    return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
+  });
+  std::string text;
+  for (const auto& found : sorted) {
+    if (!text.empty()) text += '\n';
+    text += file_ + ':' + std::to_string(found.place.line) + ':' +
+            std::to_string(found.place.column) + ": " + found.message;
+  }
+  return Error(ErrorCode::invalid_input, std::move(text));
+}
+
+Result<Node> parse(std::string_view text, const std::string& file) {
+  Problems problems(file);
+  fy_diag_cfg diag_cfg{};
+  fy_diag_cfg_default(&diag_cfg);
+  diag_cfg.fp = nullptr;
+  const std::unique_ptr<fy_diag, DiagDelete> diag(fy_diag_create(&diag_cfg));
+  if (diag == nullptr) return fail(ErrorCode::internal, "libfyaml has no memory");
+  fy_diag_set_collect_errors(diag.get(), true);
+  fy_parse_cfg cfg{};
+  cfg.flags = static_cast<fy_parse_cfg_flags>(FYPCF_COLLECT_DIAG | FYPCF_ALLOW_DUPLICATE_KEYS);
+  cfg.diag = diag.get();
+  const std::unique_ptr<fy_document, DocumentDelete> document(
+      fy_document_build_from_string(&cfg, text.data(), text.size()));
+  if (document == nullptr) {
+    if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+      problems.add({}, "the file is empty");
+    } else {
+      take_diagnostics(diag.get(), problems);
+    }
+    return fail(problems.error());
+  }
+  Node root = Converter(problems).convert(fy_document_root(document.get()), {}, 0);
+  if (!problems.none()) return fail(problems.error());
+  return root;
+}
+
+Result<Node> parse_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return fail(Error::from_errno(errno == 0 ? EIO : errno, "read " + path));
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (in.bad()) return fail(ErrorCode::io, "read " + path + ": the disk or file system failed");
+  const std::string content = std::move(text).str();
+  if (content.size() > largest_file) {
+    return fail(ErrorCode::invalid_input, path + ":1:1: the file is larger than 1 MiB");
+  }
+  return parse(content, path);
+}
+
+}  // namespace stoker::yaml

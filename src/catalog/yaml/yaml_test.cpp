@@ -1,0 +1,111 @@
+#include "catalog/yaml/yaml.h"
+
+#include <gtest/gtest.h>
+
+#include "catalog/yaml/map_reader.h"
+
+namespace stoker::yaml {
+namespace {
+
+std::string refusal(const std::string& text) {
+  const auto parsed = parse(text, "f.yaml");
+  return parsed ? "taken" : parsed.error().message();
+}
+
+TEST(Yaml, ValuesKnowWhereTheyStand) {
+  const auto root = parse("a: 1\nb:\n  - x\n  - c: 'two'\n", "f.yaml");
+  ASSERT_TRUE(root) << root.error().describe();
+  ASSERT_EQ(root->entries.size(), 2U);
+  const Node& list = root->entries[1].second;
+  ASSERT_EQ(list.items.size(), 2U);
+  EXPECT_EQ(list.items[0].place.line, 3);
+  EXPECT_EQ(list.items[0].place.column, 5);
+  const Node& two = list.items[1].entries[0].second;
+  EXPECT_EQ(two.text, "two");
+  EXPECT_TRUE(two.quoted);
+  EXPECT_EQ(two.place.line, 4);
+  EXPECT_EQ(two.place.column, 8);
+}
+
+TEST(Yaml, AKeyThatStandsTwiceIsRefusedWithBothPlaces) {
+  EXPECT_EQ(refusal("a: 1\nb: 2\na: 3\n"), "f.yaml:3:1: key 'a' stands twice, first in line 1");
+}
+
+TEST(Yaml, BadSyntaxHasAPlace) {
+  EXPECT_EQ(refusal("a: [1, 2\nb: 3\n"),
+            "f.yaml:3:1: not YAML: flow sequence without a closing bracket");
+  EXPECT_TRUE(refusal("a: 'x\n").starts_with("f.yaml:"));
+  EXPECT_EQ(refusal(""), "f.yaml:1:1: the file is empty");
+  EXPECT_EQ(refusal("\n \n"), "f.yaml:1:1: the file is empty");
+}
+
+TEST(Yaml, AliasesAndDeepNestingAreRefused) {
+  EXPECT_NE(refusal("a: &x 1\nb: *x\n").find("aliases"), std::string::npos);
+  EXPECT_NE(refusal(std::string(40, '[') + std::string(40, ']')).find("32"), std::string::npos);
+}
+
+TEST(Yaml, AMissingFileIsNotFound) {
+  const auto parsed = parse_file("/nonexistent/machine.yaml");
+  ASSERT_FALSE(parsed);
+  EXPECT_EQ(parsed.error().code(), ErrorCode::not_found);
+}
+
+class MapReaderTest : public testing::Test {
+ protected:
+  // Reads `text` as a map with the keys that the tests know, and answers what was wrong.
+  std::string read(const std::string& text) {
+    const auto root = parse(text, "f.yaml");
+    if (!root) return root.error().message();
+    Problems problems("f.yaml");
+    MapReader map(*root, "", problems);
+    map.number("watts", watts, 0, 2000, Need::required);
+    map.text("name", name);
+    map.flag("on", on);
+    map.word("kind", {"fast", "slow"}, kind);
+    map.numbers("starts", starts, 0, 7);
+    map.finish();
+    return problems.none() ? "" : problems.error().message();
+  }
+  int watts = -1;
+  std::string name;
+  bool on = false;
+  std::size_t kind = 99;
+  std::vector<unsigned> starts;
+};
+
+TEST_F(MapReaderTest, TakesWhatIsRight) {
+  EXPECT_EQ(read("watts: 1_000\nname: x\non: true\nkind: slow\nstarts: [0, 0x4]\n"), "");
+  EXPECT_EQ(watts, 1000);
+  EXPECT_EQ(name, "x");
+  EXPECT_TRUE(on);
+  EXPECT_EQ(kind, 1U);
+  EXPECT_EQ(starts, (std::vector<unsigned>{0, 4}));
+}
+
+TEST_F(MapReaderTest, SaysWhatWouldBeRight) {
+  EXPECT_EQ(read("watts: lots\n"),
+            "f.yaml:1:8: watts has to be a whole number from 0 to 2000, not 'lots'");
+  EXPECT_EQ(read("watts: 9000\n"), "f.yaml:1:8: watts is 9000, outside its range of 0 to 2000");
+  EXPECT_EQ(read("watts: '5'\n"),
+            "f.yaml:1:8: watts has to be a whole number from 0 to 2000, not '5'");
+  EXPECT_EQ(read("watts: 5\non: yes\n"), "f.yaml:2:5: on has to be true or false, not 'yes'");
+  EXPECT_EQ(read("watts: 5\nkind: medium\n"),
+            "f.yaml:2:7: kind has to be one of fast and slow, not 'medium'");
+  EXPECT_EQ(read("watts: 5\nname: [a]\n"), "f.yaml:2:8: name has to be a word, not a list");
+  EXPECT_EQ(read("watts: 5\nstarts: [1, 8]\n"),
+            "f.yaml:2:13: starts[1] is 8, outside its range of 0 to 7");
+  EXPECT_EQ(read("- 1\n"), "f.yaml:1:3: the file has to be a map (key: value), not a list");
+}
+
+TEST_F(MapReaderTest, ListsEveryMistakeInTheOrderOfTheFile) {
+  EXPECT_EQ(read("nmae: x\non: 7\n"),
+            "f.yaml:1:1: watts is missing\n"
+            "f.yaml:1:1: unknown key 'nmae' in the file; did you mean 'name'?\n"
+            "f.yaml:2:5: on has to be true or false, not '7'");
+  EXPECT_EQ(read("watts: 1\nzzzzzzz: 1\n"),
+            "f.yaml:2:1: unknown key 'zzzzzzz' in the file; known are watts, name, on, kind and "
+            "starts");
+}
+
+}  // namespace
+}  // namespace stoker::yaml
