@@ -80,9 +80,32 @@ std::string Field::own_metric() const {
   std::string text = "stoker_";
   // An NVLink's row already says nvlink_.
   if (entity != EntityKind::nvlink) text.append(to_string(entity)).append("_");
-  text += key();
+  text += name;
+  if (!own_unit().empty()) text.append("_").append(own_unit());
   if (kind == FieldKind::counter) text += "_total";
   return text;
+}
+
+std::string_view Field::own_unit() const {
+  switch (unit) {
+    case Unit::percent: return "ratio";
+    case Unit::megahertz: return "hertz";
+    case Unit::nanoseconds: return "seconds";
+    default: return key_suffix(unit);
+  }
+}
+
+double Field::own_scale() const {
+  switch (unit) {
+    case Unit::percent: return 0.01;
+    case Unit::megahertz: return 1e6;
+    case Unit::nanoseconds: return 1e-9;
+    default: return 1;
+  }
+}
+
+bool Field::dcgm_double() const {
+  return unit == Unit::watts || (unit == Unit::percent && dcgm_scale != 1);
 }
 
 std::span<const Field> all_fields() { return rows; }

@@ -96,8 +96,16 @@ struct Field {
 
   // JSON key: name plus unit, e.g. "power_watts".
   [[nodiscard]] std::string key() const;
-  // Metric name of an own series, e.g. "stoker_gpu_thermal_margin_celsius"; counters end in _total.
+  // Metric name of an own series, e.g. "stoker_gpu_thermal_margin_celsius", in Prometheus' base units
+  // (a ratio for percent, seconds, hertz); counters end in _total.
   [[nodiscard]] std::string own_metric() const;
+  // That name's unit, "celsius"; empty for a plain number.
+  [[nodiscard]] std::string_view own_unit() const;
+  // The value of the own series = our value x this.
+  [[nodiscard]] double own_scale() const;
+  // DCGM tells this as a double (dcgm_fields.cpp: watts and ratios), which dcgm-exporter prints with
+  // six decimals; everything else is an int64, cut off and not rounded.
+  [[nodiscard]] bool dcgm_double() const;
 };
 
 // All rows, in the order of fields.def, indexed by FieldId.
