@@ -1,0 +1,20 @@
+// Ground stage: text that fits a terminal.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace stoker {
+
+// Columns that UTF-8 `text` takes: one for each character.
+std::size_t columns(std::string_view text);
+
+// Breaks at blanks into lines of at most `width` columns; a longer word stays whole. Line breaks of
+// `text` are kept. At least one line.
+std::vector<std::string> wrap(std::string_view text, std::size_t width);
+
+// `text` with blanks up to `width` columns.
+std::string pad(std::string_view text, std::size_t width);
+
+}  // namespace stoker
