@@ -6,11 +6,22 @@ namespace stoker {
 namespace {
 
 constexpr std::array<Field, field_count> rows = {{
-#define STOKER_FIELD(id, unit, kind, entity, getter, argument, cost, dcgm_id, dcgm_name, dcgm_alias, \
-                     dcgm_scale, series, help)                                                      \
-  Field{FieldId::id,     #id,      Unit::unit,      FieldKind::kind, EntityKind::entity,            \
-        Getter::getter,  argument, CostClass::cost, dcgm_id,         dcgm_name,                     \
-        dcgm_alias,      dcgm_scale, Series::series, help},
+#define STOKER_FIELD(id, unit, kind, entity, getter, argument, cost, dcgm_id, dcgm_name, \
+                     dcgm_alias, dcgm_scale, series, help)                               \
+  Field{FieldId::id,                                                                     \
+        #id,                                                                             \
+        Unit::unit,                                                                      \
+        FieldKind::kind,                                                                 \
+        EntityKind::entity,                                                              \
+        Getter::getter,                                                                  \
+        argument,                                                                        \
+        CostClass::cost,                                                                 \
+        dcgm_id,                                                                         \
+        dcgm_name,                                                                       \
+        dcgm_alias,                                                                      \
+        dcgm_scale,                                                                      \
+        Series::series,                                                                  \
+        help},
 #include "catalog/fields.def"
 #undef STOKER_FIELD
 }};

@@ -16,7 +16,7 @@ std::string_view content_type(Format format);
 // The format that an Accept header asks for; Prometheus' text where it asks for nothing we have.
 Format choose_format(std::string_view accept);
 
-enum class MetricType { gauge, counter, info };
+enum class MetricType { gauge, counter, summary, info };
 
 // Appends one label to `labels` ("a=\"1\",b=\"2\"" without braces), its value escaped.
 void append_label(std::string& labels, std::string_view name, std::string_view value);
@@ -26,25 +26,30 @@ void append_label(std::string& labels, std::string_view name, std::string_view v
 // in _total (DCGM's) can only be `unknown` there: the series keep their names in both formats.
 class Exposition {
  public:
+  // Appends to `out`, which must outlive it.
   Exposition(std::string& out, Format format) : out_(out), format_(format) {}
 
-  // Starts a family; its header is written with its first sample, so that an empty one leaves no
-  // trace. `unit` (a base unit, e.g. "seconds") goes into OpenMetrics' UNIT line where the name ends
+  // Starts a family, whose texts must live until the next one starts. Its header is written with
+  // its first sample, so that an empty one leaves no trace. `unit` (a base unit, e.g. "seconds") goes into OpenMetrics' UNIT line where the name ends
   // in it.
   void family(std::string_view name, MetricType type, std::string_view help,
               std::string_view unit = {});
-  // One series of the family; `labels` as append_label made them, may be empty.
-  void sample(std::string_view labels, std::int64_t value);
-  void sample(std::string_view labels, std::uint64_t value);
-  void sample(std::string_view labels, double value);  // shortest that reads back the same
+  // One series of the family; `labels` as append_label made them, may be empty. `suffix` is for
+  // summaries: "_sum" or "_count".
+  void sample(std::string_view labels, std::int64_t value, std::string_view suffix = {});
+  void sample(std::string_view labels, std::uint64_t value, std::string_view suffix = {});
+  // Shortest that reads back the same.
+  void sample(std::string_view labels, double value, std::string_view suffix = {});
   // As dcgm-exporter prints doubles: six decimals.
   void sample_fixed(std::string_view labels, double value);
   // "# EOF" where the format wants it. Nothing may follow.
   void finish();
 
  private:
-  void begin(std::string_view labels);
+  void begin(std::string_view labels, std::string_view suffix);
   void write_header();
+  [[nodiscard]] std::string_view family_name() const;
+  [[nodiscard]] std::string_view type_word() const;
 
   std::string& out_;
   const Format format_;

@@ -15,7 +15,8 @@ GpuSnapshot* find_gpu(std::vector<GpuSnapshot>& gpus, const PciAddress& pci);
 
 // Adds a GPU that is not known; where the list is full, the one that has been lost longest makes
 // room. nullptr: no room. Other pointers into `gpus` end here.
-GpuSnapshot* add_gpu(std::vector<GpuSnapshot>& gpus, const device::GpuInfo& info, MonotonicTime now);
+GpuSnapshot* add_gpu(std::vector<GpuSnapshot>& gpus, const device::GpuInfo& info,
+                     MonotonicTime now);
 
 // Takes every value away, of the parts and the processes too.
 void clear_values(GpuSnapshot& gpu, Reason why, MonotonicTime now);

@@ -13,7 +13,8 @@ std::vector<Nanoseconds> allowed_ages(const StoreOptions& options) {
   ages.reserve(field_count);
   for (const Field& row : all_fields()) {
     const Nanoseconds period = options.periods.at(static_cast<std::size_t>(row.cost));
-    ages.push_back(period == Nanoseconds{0} ? period : std::max<Nanoseconds>(3 * period, Seconds(5)));
+    ages.push_back(period == Nanoseconds{0} ? period
+                                            : std::max<Nanoseconds>(3 * period, Seconds(5)));
   }
   return ages;
 }
@@ -153,8 +154,8 @@ void Store::on_xid(const PciAddress& gpu, std::uint32_t xid, MonotonicTime at) {
   const MonotonicTime now = clock_.monotonic();
   const MutexLock lock(mutex_);
   GpuSnapshot* known = find_gpu(now_.gpus, gpu);
-  if (known == nullptr || (known->xid_counts.size() >= StoreLimits::xids_per_gpu &&
-                           !known->xid_counts.contains(xid))) {
+  if (known == nullptr ||
+      (known->xid_counts.size() >= StoreLimits::xids_per_gpu && !known->xid_counts.contains(xid))) {
     ++now_.dropped;
     return;
   }

@@ -163,17 +163,23 @@ Result<Node> parse(std::string_view text, const std::string& file) {
   return root;
 }
 
-Result<Node> parse_file(const std::string& path) {
+Result<std::string> read_text(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) return fail(Error::from_errno(errno == 0 ? EIO : errno, "read " + path));
   std::ostringstream text;
   text << in.rdbuf();
   if (in.bad()) return fail(ErrorCode::io, "read " + path + ": the disk or file system failed");
-  const std::string content = std::move(text).str();
+  std::string content = std::move(text).str();
   if (content.size() > largest_file) {
     return fail(ErrorCode::invalid_input, path + ":1:1: the file is larger than 1 MiB");
   }
-  return parse(content, path);
+  return content;
+}
+
+Result<Node> parse_file(const std::string& path) {
+  const auto text = read_text(path);
+  if (!text) return fail(text.error());
+  return parse(*text, path);
 }
 
 }  // namespace stoker::yaml

@@ -57,7 +57,9 @@ class Problems {
 // The one document of `text`; `file` is only its name. invalid_input for bad syntax, keys that stand
 // twice, aliases, more than one document or nesting beyond 32.
 Result<Node> parse(std::string_view text, const std::string& file);
-// The same for a file on disk, of at most 1 MiB; not_found, no_permission or io with its name.
+// A file on disk, of at most 1 MiB; not_found, no_permission or io with its name.
+Result<std::string> read_text(const std::string& path);
+// Both in one.
 Result<Node> parse_file(const std::string& path);
 
 }  // namespace stoker::yaml

@@ -1,0 +1,36 @@
+#include "export/labels.h"
+
+#include <fmt/format.h>
+
+#include "export/exposition.h"
+
+namespace stoker::exporting {
+
+std::string gpu_labels(const store::GpuSnapshot& gpu) {
+  std::string labels;
+  const bool known = !gpu.info.uuid.empty();
+  append_label(labels, "gpu", known ? fmt::format_int(gpu.info.index).c_str() : "");
+  append_label(labels, "UUID", gpu.info.uuid);
+  if (!known) append_label(labels, "pci_bus_id", gpu.info.pci.nvml());
+  return labels;
+}
+
+std::vector<std::string> all_gpu_labels(const store::Snapshot& snapshot) {
+  std::vector<std::string> all;
+  all.reserve(snapshot.gpus.size());
+  for (const store::GpuSnapshot& gpu : snapshot.gpus) all.push_back(gpu_labels(gpu));
+  return all;
+}
+
+std::string with(const std::string& labels, std::string_view name, std::string_view value) {
+  std::string more = labels;
+  append_label(more, name, value);
+  return more;
+}
+
+std::string_view state_of(const store::GpuSnapshot& gpu, const store::Snapshot& snapshot) {
+  if (gpu.state != device::GpuState::present) return device::to_string(gpu.state);
+  return store::is_telling(snapshot.source.state) ? "present" : "unknown";
+}
+
+}  // namespace stoker::exporting

@@ -1,0 +1,26 @@
+// Export stage: how the stoker_* series name their entities.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/snapshot.h"
+
+namespace stoker::exporting {
+
+// gpu="0",UUID="GPU-...", as DCGM's series spell it, so that the two can be joined. A GPU that could
+// never be opened has no UUID: it is named by pci_bus_id beside.
+std::string gpu_labels(const store::GpuSnapshot& gpu);
+// The same, one for each of snapshot.gpus.
+std::vector<std::string> all_gpu_labels(const store::Snapshot& snapshot);
+// `labels` and one more.
+std::string with(const std::string& labels, std::string_view name, std::string_view value);
+
+inline constexpr std::array<std::string_view, 4> gpu_states = {"present", "lost", "hung",
+                                                               "unknown"};
+// One of gpu_states; unknown while nothing is told about this node's GPUs.
+std::string_view state_of(const store::GpuSnapshot& gpu, const store::Snapshot& snapshot);
+
+}  // namespace stoker::exporting

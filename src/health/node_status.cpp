@@ -1,0 +1,213 @@
+#include "health/node_status.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "catalog/xid.h"
+#include "health/gpu_view.h"
+#include "health/recovery.h"
+#include "health/rules.h"
+
+namespace stoker::health {
+namespace {
+
+using device::GpuState;
+using device::SourceState;
+using store::GpuSnapshot;
+using store::Snapshot;
+
+// How long an Xid counts as news. What follows from it stays visible in its own right (a lost GPU, a
+// recovery action), and stoker_xid_total keeps the count.
+constexpr Nanoseconds xid_is_news_for = Seconds(3600);
+constexpr std::size_t names_shown = 8;
+
+// Errors of the program on the GPU, which say nothing about the GPU: the list that NVIDIA's own
+// k8s-device-plugin never calls unhealthy (internal/rm/health.go at 1b826acc6).
+constexpr std::array<std::uint32_t, 6> xids_of_programs = {13, 31, 43, 45, 68, 109};
+
+Finding make(RuleId id, Entity entity, std::string message) {
+  const Rule& row = rule(id);
+  Finding finding;
+  finding.rule = row.name;
+  finding.severity = row.severity;
+  finding.entity = std::move(entity);
+  finding.message = std::move(message);
+  finding.cause = row.cause;
+  finding.action = row.action;
+  finding.fix = row.fix;
+  finding.source = row.source;
+  return finding;
+}
+
+WallTime wall_of(const Snapshot& snapshot, MonotonicTime at) {
+  return {snapshot.wall.since_epoch - (snapshot.taken_at - at)};
+}
+
+Entity node_of(const Snapshot& snapshot) { return {EntityKind::node, snapshot.hostname}; }
+
+std::optional<RuleId> rule_of(SourceState state) {
+  switch (state) {
+    case SourceState::running: return std::nullopt;
+    case SourceState::starting: return RuleId::source_starting;
+    case SourceState::released: return RuleId::source_released;
+    case SourceState::library_missing: return RuleId::driver_library_missing;
+    case SourceState::driver_missing: return RuleId::driver_not_loaded;
+    case SourceState::version_mismatch: return RuleId::driver_version_mismatch;
+    case SourceState::no_permission: return RuleId::driver_no_permission;
+    case SourceState::driver_hung: return RuleId::driver_hung;
+    case SourceState::failed: return RuleId::source_failed;
+  }
+  return RuleId::source_failed;
+}
+
+std::string_view message_of(SourceState state) {
+  switch (state) {
+    case SourceState::running: return "The driver is being read";
+    case SourceState::starting: return "The GPUs are being opened";
+    case SourceState::released: return "The driver was let go of on request";
+    case SourceState::library_missing: return "The NVIDIA management library can't be loaded";
+    case SourceState::driver_missing: return "The NVIDIA driver is not loaded";
+    case SourceState::version_mismatch:
+      return "The NVIDIA library and kernel module differ in version";
+    case SourceState::no_permission: return "The NVIDIA driver may not be opened";
+    case SourceState::driver_hung: return "The NVIDIA driver does not answer";
+    case SourceState::failed: return "The GPUs can't be read";
+  }
+  return "The GPUs can't be read";
+}
+
+void check_source(const Snapshot& snapshot, std::vector<Finding>& out) {
+  const device::SourceStatus& source = snapshot.source;
+  if (const auto id = rule_of(source.state)) {
+    Finding finding = make(*id, node_of(snapshot), std::string(message_of(source.state)));
+    finding.since = wall_of(snapshot, source.since);
+    if (!source.detail.empty()) finding.evidence.push_back(source.detail);
+    out.push_back(std::move(finding));
+  }
+  if (source.stuck_probes > 0) {
+    Finding finding = make(RuleId::probe_stuck, node_of(snapshot),
+                           fmt::format("{} of our processes can't be ended", source.stuck_probes));
+    if (!source.detail.empty()) finding.evidence.push_back(source.detail);
+    out.push_back(std::move(finding));
+  }
+  if (source.state == SourceState::running && snapshot.gpus.empty()) {
+    out.push_back(make(RuleId::no_gpus, node_of(snapshot), "The driver lists no GPU"));
+  }
+}
+
+void check_state(const Snapshot& snapshot, const GpuSnapshot& gpu, std::vector<Finding>& out) {
+  if (gpu.state == GpuState::present) return;
+  const bool lost = gpu.state == GpuState::lost;
+  Finding finding = make(lost ? RuleId::gpu_lost : RuleId::gpu_hung, entity_of(gpu),
+                         fmt::format("{} {}", name_of(gpu), lost ? "is lost" : "hangs"));
+  finding.since = wall_of(snapshot, gpu.state_since);
+  if (!gpu.state_detail.empty()) finding.evidence.push_back(gpu.state_detail);
+  if (gpu.last_answer) {
+    finding.evidence.push_back(
+        fmt::format("last answer {} ago", format_duration(snapshot.taken_at - *gpu.last_answer)));
+  }
+  out.push_back(std::move(finding));
+}
+
+// Names of the fields that have no value for `reason`, with what was asked.
+std::vector<std::string> fields_with(const GpuSnapshot& gpu, Reason reason) {
+  std::vector<std::string> names;
+  for (const auto& [id, reading] : gpu.readings.all()) {
+    if (reading.reason == reason) names.emplace_back(field(id).name);
+  }
+  return names;
+}
+
+std::string list(const std::vector<std::string>& names) {
+  const auto shown = std::min(names.size(), names_shown);
+  std::string text = fmt::format("{}", fmt::join(names.begin(), names.begin() + shown, ", "));
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+void check_readings(const Snapshot& snapshot, const GpuSnapshot& gpu, std::vector<Finding>& out) {
+  if (gpu.state != GpuState::present || !store::is_telling(snapshot.source.state)) return;
+  if (is_silent(gpu, snapshot.taken_at)) {
+    Finding finding = make(RuleId::gpu_silent, entity_of(gpu),
+                           fmt::format("{} has brought no reading for {}", name_of(gpu),
+                                       format_duration(silent_for(gpu, snapshot.taken_at))));
+    finding.since = wall_of(snapshot, gpu.last_answer.value_or(gpu.state_since));
+    out.push_back(std::move(finding));
+    return;
+  }
+  const auto tell = [&](RuleId id, Reason reason, std::string_view what) {
+    const std::vector<std::string> names = fields_with(gpu, reason);
+    if (names.empty()) return;
+    Finding finding = make(id, entity_of(gpu),
+                           fmt::format("{}: {} readings {}", name_of(gpu), names.size(), what));
+    finding.evidence.push_back(fmt::format("{}: {}", to_string(reason), list(names)));
+    out.push_back(std::move(finding));
+  };
+  tell(RuleId::readings_stale, Reason::stale, "are too old");
+  tell(RuleId::readings_failed, Reason::failed, "fail");
+  tell(RuleId::readings_failed, Reason::invalid, "can't be true");
+  tell(RuleId::readings_no_permission, Reason::no_permission, "need more rights");
+}
+
+void check_recovery(const Snapshot& snapshot, const GpuSnapshot& gpu, std::vector<Finding>& out) {
+  const Reading reading = gpu.readings.get(FieldId::recovery_action);
+  if (!reading.ok()) return;
+  const auto value = static_cast<std::int64_t>(as_double(reading.value));
+  if (value == 0) return;
+  const std::string_view driver = snapshot.driver ? snapshot.driver->driver_version : "";
+  const Recovery recovery = recovery_of(value, driver);
+  Finding finding =
+      make(RuleId::recovery_action, entity_of(gpu),
+           recovery.known()
+               ? fmt::format("The driver asks for {}: {}", name_of(gpu), recovery.name)
+               : fmt::format("The driver asks for {}: recovery action {}, which is not known",
+                             name_of(gpu), value));
+  finding.action = recovery.action;
+  finding.fix = recovery.fix;
+  finding.evidence.push_back(fmt::format("recovery_action = {} with driver {}", value, driver));
+  out.push_back(std::move(finding));
+}
+
+void check_xid(const Snapshot& snapshot, const GpuSnapshot& gpu, std::vector<Finding>& out) {
+  if (!gpu.last_xid || snapshot.taken_at - gpu.last_xid->at > xid_is_news_for) return;
+  const std::uint32_t xid = gpu.last_xid->xid;
+  Finding finding =
+      make(RuleId::xid_seen, entity_of(gpu),
+           fmt::format("{} reported Xid {} ({}) {} ago", name_of(gpu), xid, xid_name(xid),
+                       format_duration(snapshot.taken_at - gpu.last_xid->at)));
+  finding.since = wall_of(snapshot, gpu.last_xid->at);
+  if (std::find(xids_of_programs.begin(), xids_of_programs.end(), xid) != xids_of_programs.end()) {
+    finding.severity = Severity::info;
+  }
+  std::vector<std::string> counts;
+  for (const auto& [number, count] : gpu.xid_counts) {
+    counts.push_back(fmt::format("Xid {} x {}", number, count));
+  }
+  finding.evidence.push_back("since the agent began to watch: " + list(counts));
+  out.push_back(std::move(finding));
+}
+
+}  // namespace
+
+std::vector<Finding> evaluate(const Snapshot& snapshot) {
+  std::vector<Finding> findings;
+  check_source(snapshot, findings);
+  for (const GpuSnapshot& gpu : snapshot.gpus) {
+    check_state(snapshot, gpu, findings);
+    check_readings(snapshot, gpu, findings);
+    check_recovery(snapshot, gpu, findings);
+    check_xid(snapshot, gpu, findings);
+  }
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    return std::tie(b.severity, a.rule, a.entity) < std::tie(a.severity, b.rule, b.entity);
+  });
+  return findings;
+}
+
+}  // namespace stoker::health

@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "health/gpu_view.h"
+#include "health/node_status.h"
+
+namespace stoker::health {
+namespace {
+
+using store::Snapshot;
+
+// "7 of 8 GPUs answer".
+std::string tally(const Snapshot& snapshot) {
+  const auto& gpus = snapshot.gpus;
+  const auto answering = std::count_if(gpus.begin(), gpus.end(), answers);
+  return fmt::format("{} of {} {} {}", answering, gpus.size(), gpus.size() == 1 ? "GPU" : "GPUs",
+                     answering == 1 ? "answers" : "answer");
+}
+
+// The worst finding that is not information, first in evaluate()'s order; nullptr if there is none.
+const Finding* worst(const std::vector<Finding>& findings) {
+  const Finding* found = nullptr;
+  for (const Finding& finding : findings) {
+    if (finding.severity == Severity::info || finding.state == FindingState::clear) continue;
+    if (found == nullptr || finding.severity > found->severity) found = &finding;
+  }
+  return found;
+}
+
+std::string reason_with(const Snapshot& snapshot, const std::string& what) {
+  return snapshot.gpus.empty() ? what : fmt::format("{}; {}", what, tally(snapshot));
+}
+
+}  // namespace
+
+const char* to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::ok: return "ok";
+    case Verdict::degraded: return "degraded";
+    case Verdict::critical: return "critical";
+    case Verdict::unknown: return "unknown";
+  }
+  return "unknown";
+}
+
+NodeVerdict judge(const Snapshot& snapshot, const std::vector<Finding>& findings) {
+  const Finding* finding = worst(findings);
+  if (finding != nullptr && finding->severity == Severity::critical) {
+    return {Verdict::critical, reason_with(snapshot, finding->message)};
+  }
+  // From here on nothing is known to be broken; that is not yet knowing that all is well.
+  if (snapshot.source.state != device::SourceState::running) {
+    const std::string why = finding != nullptr  ? finding->message
+                            : !findings.empty() ? findings.front().message
+                                                : std::string("The GPUs are not being read");
+    return {Verdict::unknown, reason_with(snapshot, why)};
+  }
+  if (snapshot.gpus.empty()) return {Verdict::unknown, "The driver lists no GPU"};
+  for (const store::GpuSnapshot& gpu : snapshot.gpus) {
+    if (answers(gpu)) continue;
+    return {Verdict::unknown, reason_with(snapshot, name_of(gpu) + " has not been read")};
+  }
+  if (finding != nullptr) return {Verdict::degraded, reason_with(snapshot, finding->message)};
+  return {Verdict::ok, tally(snapshot)};
+}
+
+}  // namespace stoker::health
