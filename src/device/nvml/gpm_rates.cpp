@@ -1,0 +1,106 @@
+#include "device/nvml/gpm_rates.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace stoker::nvml {
+
+GpmBuffer::GpmBuffer(const abi::Functions& nvml) : nvml_(&nvml) {
+  if (nvml.nvmlGpmSampleAlloc == nullptr || nvml.nvmlGpmSampleFree == nullptr) return;
+  if (nvml.nvmlGpmSampleAlloc(&sample_) != abi::Return::success) sample_ = nullptr;
+}
+
+GpmBuffer::~GpmBuffer() {
+  if (sample_ != nullptr) nvml_->nvmlGpmSampleFree(sample_);
+}
+
+void GpmRates::start(const abi::Functions& nvml, const Clock& clock, abi::Device device) {
+  nvml_ = &nvml;
+  clock_ = &clock;
+  device_ = device;
+  request_ = std::make_unique<abi::GpmMetricsGet>();
+  read(gpu_, nullptr, {});
+}
+
+const std::vector<Reading>& GpmRates::read_gpu(const std::vector<std::uint32_t>& metrics) {
+  read(gpu_, nullptr, metrics);
+  return gpu_.last;
+}
+
+const std::vector<Reading>& GpmRates::read_instance(std::uint32_t id, const std::string& identity,
+                                                    const std::vector<std::uint32_t>& metrics) {
+  Window& window = instances_[id];
+  if (window.identity != identity) window = Window{};
+  window.identity = identity;
+  read(window, &id, metrics);
+  return window.last;
+}
+
+void GpmRates::keep_instances(const std::vector<std::uint32_t>& ids) {
+  std::erase_if(instances_, [&](const auto& entry) {
+    return std::ranges::find(ids, entry.first) == ids.end();
+  });
+}
+
+Called GpmRates::sample(Window& window, const std::uint32_t* instance, GpmBuffer& into) {
+  if (into.get() == nullptr) into = GpmBuffer(*nvml_);
+  if (into.get() == nullptr) return {abi::Return::memory, clock_->monotonic(), Nanoseconds{0}};
+  const Called called =
+      instance == nullptr
+          ? timed(*clock_, nvml_->nvmlGpmSampleGet, device_, into.get())
+          : timed(*clock_, nvml_->nvmlGpmMigSampleGet, device_, *instance, into.get());
+  window.seeded = called.ok();
+  window.taken_at = called.at;
+  return called;
+}
+
+void GpmRates::read(Window& window, const std::uint32_t* instance,
+                    const std::vector<std::uint32_t>& metrics) {
+  const MonotonicTime now = clock_->monotonic();
+  const Nanoseconds age = now - window.taken_at;
+  if (window.seeded && age < shortest_window) {
+    if (window.metrics != metrics) {
+      window.metrics = metrics;
+      window.last.assign(metrics.size(), Reading::none(Reason::pending, now));
+    }
+    return;
+  }
+  window.metrics = metrics;
+  const bool fresh = window.seeded && age <= longest_window;
+  const Called called = sample(window, instance, fresh ? window.later : window.earlier);
+  if (!called.ok()) {
+    window.last.assign(metrics.size(), called.none());
+  } else if (!fresh) {
+    window.last.assign(metrics.size(), called.none(Reason::pending));
+  } else {
+    compute(window, called);
+    std::swap(window.earlier, window.later);
+  }
+}
+
+void GpmRates::compute(Window& window, const Called& sampled) {
+  abi::GpmMetricsGet& request = *request_;
+  const std::size_t count = std::min(window.metrics.size(), std::size(request.metrics));
+  request.version = abi::gpm_metrics_get_version;
+  request.count = static_cast<std::uint32_t>(count);
+  request.earlier = window.earlier.get();
+  request.later = window.later.get();
+  for (std::size_t i = 0; i < count; ++i) {
+    request.metrics[i] = {};
+    request.metrics[i].id = window.metrics[i];
+    request.metrics[i].status = abi::Return::no_data;
+  }
+  const Called called = timed(*clock_, nvml_->nvmlGpmMetricsGet, &request);
+  const Nanoseconds took = sampled.took + called.took;
+  window.last.assign(window.metrics.size(), Reading::none(reason_of(called.code), called.at, took));
+  for (std::size_t i = 0; called.ok() && i < count; ++i) {
+    const abi::GpmMetric& metric = request.metrics[i];
+    // A metric that this card or driver doesn't know is an argument that NVML calls invalid.
+    const bool unknown = metric.status == abi::Return::invalid_argument;
+    const Reason reason = unknown ? Reason::not_supported : reason_of(metric.status);
+    window.last[i] = reason == Reason::ok ? Reading::of(metric.value, called.at, took)
+                                          : Reading::none(reason, called.at, took);
+  }
+}
+
+}  // namespace stoker::nvml

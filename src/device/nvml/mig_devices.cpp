@@ -1,0 +1,103 @@
+#include "device/nvml/mig_devices.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+#include <tuple>
+
+namespace stoker::nvml {
+namespace {
+
+// "NVIDIA H100 80GB HBM3 MIG 1g.10gb" -> "1g.10gb"; empty where the name holds no profile.
+std::string profile_in_name(std::string_view name) {
+  constexpr std::string_view mark = "MIG ";
+  const std::size_t at = name.rfind(mark);
+  return at == std::string_view::npos ? "" : std::string(name.substr(at + mark.size()));
+}
+
+// As nvidia-smi spells it from what the instance is made of: "1c." in front where the compute
+// instance is only a part of its GPU instance (NVIDIA's MIG user guide, "Device names").
+std::string profile_of(const abi::Attributes& attributes) {
+  const std::uint64_t gib = (attributes.memory_mib + 1023) / 1024;
+  const bool partial = attributes.compute_instance_slices < attributes.gpu_instance_slices;
+  return fmt::format("{}{}g.{}gb",
+                     partial ? fmt::format("{}c.", attributes.compute_instance_slices) : "",
+                     attributes.gpu_instance_slices, gib);
+}
+
+device::MigInfo read_one(const abi::Functions& nvml, abi::Device mig) {
+  device::MigInfo info;
+  std::array<char, abi::uuid_v2_size> uuid{};
+  std::array<char, abi::name_v2_size> name{};
+  if (nvml.nvmlDeviceGetUUID(mig, uuid.data(), uuid.size() - 1) == abi::Return::success) {
+    info.uuid = uuid.data();
+  }
+  if (nvml.nvmlDeviceGetName(mig, name.data(), name.size() - 1) == abi::Return::success) {
+    info.profile = profile_in_name(name.data());
+  }
+  if (nvml.nvmlDeviceGetGpuInstanceId != nullptr) {
+    nvml.nvmlDeviceGetGpuInstanceId(mig, &info.gpu_instance);
+  }
+  if (nvml.nvmlDeviceGetComputeInstanceId != nullptr) {
+    nvml.nvmlDeviceGetComputeInstanceId(mig, &info.compute_instance);
+  }
+  abi::Attributes attributes{};
+  if (nvml.nvmlDeviceGetAttributes_v2 != nullptr &&
+      nvml.nvmlDeviceGetAttributes_v2(mig, &attributes) == abi::Return::success) {
+    info.memory_bytes = attributes.memory_mib << 20U;
+    info.multiprocessors = attributes.multiprocessors;
+    if (info.profile.empty()) info.profile = profile_of(attributes);
+  }
+  return info;
+}
+
+bool same(const std::vector<device::MigInfo>& one, const std::vector<device::MigInfo>& other) {
+  const auto key = [](const device::MigInfo& mig) {
+    return std::tie(mig.uuid, mig.profile, mig.gpu_instance, mig.compute_instance);
+  };
+  return std::ranges::equal(one, other, {}, key, key);
+}
+
+bool mig_is_on(Card& card) {
+  const abi::Functions& nvml = card.nvml();
+  unsigned current = abi::mig_disable;
+  unsigned pending = abi::mig_disable;
+  if (nvml.nvmlDeviceGetMigMode == nullptr) return false;
+  const abi::Return code = nvml.nvmlDeviceGetMigMode(card.device, &current, &pending);
+  card.mig_capable = reason_of(code) != Reason::not_supported;
+  // A call that failed says nothing new.
+  if (code != abi::Return::success) return card.info.mig_enabled;
+  return current == abi::mig_enable;
+}
+
+}  // namespace
+
+bool read_mig_devices(Card& card) {
+  const abi::Functions& nvml = card.nvml();
+  const bool enabled = mig_is_on(card);
+  std::vector<device::MigInfo> migs;
+  std::vector<abi::Device> handles;
+  std::vector<std::uint32_t> instances;
+  unsigned count = 0;
+  if (enabled && nvml.nvmlDeviceGetMaxMigDeviceCount != nullptr &&
+      nvml.nvmlDeviceGetMigDeviceHandleByIndex != nullptr) {
+    nvml.nvmlDeviceGetMaxMigDeviceCount(card.device, &count);
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    abi::Device mig = nullptr;
+    const abi::Return code = nvml.nvmlDeviceGetMigDeviceHandleByIndex(card.device, i, &mig);
+    if (code != abi::Return::success) continue;  // not found: a free place
+    migs.push_back(read_one(nvml, mig));
+    handles.push_back(mig);
+    instances.push_back(migs.back().gpu_instance);
+  }
+  const bool changed = enabled != card.info.mig_enabled || !same(migs, card.info.migs);
+  card.info.mig_enabled = enabled;
+  card.info.migs = std::move(migs);
+  card.mig_devices = std::move(handles);
+  card.gpm.keep_instances(instances);
+  return changed;
+}
+
+}  // namespace stoker::nvml
