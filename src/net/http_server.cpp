@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <thread>
 
+#include "base/host_port.h"
 #include "base/log.h"
 #include "base/unique_fd.h"
-#include "net/address.h"
 #include "net/http_session.h"
 
 namespace stoker::net {

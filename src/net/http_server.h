@@ -32,7 +32,7 @@ struct Response {
 using Handler = std::function<Response(const Request&)>;
 
 struct ServerOptions {
-  std::string listen = "127.0.0.1:9400";  // net/address.h; port 0: any free one
+  std::string listen = "127.0.0.1:9400";  // base/host_port.h; port 0: any free one
   std::size_t max_connections = 256;      // more are answered 503 and closed
   std::size_t max_header_bytes = 16 << 10;
   std::size_t max_body_bytes = 1 << 20;

@@ -9,8 +9,8 @@
 #include <exception>
 
 #include "base/log.h"
-#include "net/address.h"
 #include "net/gzip.h"
+#include "net/percent.h"
 
 namespace stoker::net {
 namespace {

@@ -1,18 +1,11 @@
-#include "net/address.h"
+#include "base/host_port.h"
 
 #include <fmt/format.h>
 
 #include <charconv>
 
-namespace stoker::net {
+namespace stoker {
 namespace {
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 tl::unexpected<Error> not_an_address(std::string_view text) {
   return fail(ErrorCode::invalid_input,
@@ -45,23 +38,4 @@ std::string format_host_port(const HostPort& address) {
   return fmt::format("{}{}{}:{}", ipv6 ? "[" : "", address.host, ipv6 ? "]" : "", address.port);
 }
 
-Result<std::string> percent_decode(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i];
-      continue;
-    }
-    const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
-    const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
-    if (high < 0 || low < 0) {
-      return fail(ErrorCode::invalid_input, fmt::format("\"{}\": % without two hex digits", text));
-    }
-    out += static_cast<char>(high * 16 + low);
-    i += 2;
-  }
-  return out;
-}
-
-}  // namespace stoker::net
+}  // namespace stoker

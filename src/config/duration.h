@@ -1,0 +1,19 @@
+// Edge: durations as people write them in options.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace stoker::config {
+
+// "250ms", "10s", "1.5s", "5m", "1h", "7d". A number alone is refused: seconds and minutes are too
+// easily mistaken for one another.
+Result<Nanoseconds> parse_duration(std::string_view text);
+
+// The shortest of these spellings that says the same.
+std::string duration_text(Nanoseconds duration);
+
+}  // namespace stoker::config
