@@ -30,7 +30,8 @@ class Env {
   // `limit` bytes (more is an error: corrupt).
   [[nodiscard]] virtual Result<std::string> read_file(std::string_view path,
                                                       std::size_t limit = 1 << 20) const = 0;
-  [[nodiscard]] virtual Result<std::vector<std::string>> list_folder(std::string_view path) const = 0;
+  [[nodiscard]] virtual Result<std::vector<std::string>> list_folder(
+      std::string_view path) const = 0;
   [[nodiscard]] virtual Result<std::string> read_link(std::string_view path) const = 0;
   [[nodiscard]] virtual bool exists(std::string_view path) const = 0;
   [[nodiscard]] virtual Result<FilesystemUse> filesystem(std::string_view path) const = 0;

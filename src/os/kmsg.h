@@ -46,7 +46,8 @@ class KmsgFollower {
   [[nodiscard]] virtual std::uint64_t malformed() const = 0;
 };
 
-// Opens `path`. A character device is read as /dev/kmsg is, anything else as a file that grows.
+// Opens `path`; `env` must outlive the follower. A character device is read as /dev/kmsg is, anything
+// else as a file that grows.
 // no_permission says what the kernel asks for (root or CAP_SYSLOG where dmesg_restrict is 1).
 Result<std::unique_ptr<KmsgFollower>> follow_kmsg(const Env& env, KmsgStart start,
                                                   std::string_view path = "/dev/kmsg");
