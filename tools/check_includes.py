@@ -73,12 +73,16 @@ def module_of(path):
     return "/".join(parts[1:-1]) if parts[0] == "src" else None
 
 
+def within(folder, top):
+    return folder == top or folder.startswith(top + "/")
+
+
 def allowed(source, target):
     """May files of module `source` include module `target` (both like "device/nvml")?"""
     top, other = source.split("/")[0], target.split("/")[0]
-    private = PRIVATE.get(target)
-    if private is not None and source not in private:
-        return False
+    for private, friends in PRIVATE.items():
+        if within(target, private) and not any(within(source, friend) for friend in friends):
+            return False
     return top == other or other in MAY_INCLUDE.get(top, set())
 
 
@@ -114,7 +118,7 @@ class Checker:
         if beside:
             return
         owners = next((o for prefix, o in OWNED.items() if target.startswith(prefix)), None)
-        owned = owners is not None and any(folder == o or folder.startswith(o + "/") for o in owners)
+        owned = owners is not None and any(within(folder, o) for o in owners)
         if owners is not None and not owned:
             self.say(path, line, f"<{target}> belongs to {', '.join(sorted(owners))} alone")
         elif path.suffix == ".h" and not owned and target.startswith(HEAVY_IN_HEADERS) \
