@@ -77,6 +77,6 @@ dev_setup() {
     return 0
   fi
   say "    to install: ${to_install[*]}"
-  step "update the package lists" apt update
+  step "update the package lists" apt update || return 1
   step "install ${#to_install[@]} Debian packages (${wanted[*]})" install_packages "${to_install[@]}"
 }

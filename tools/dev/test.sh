@@ -63,16 +63,24 @@ verdict() {
   ((failed == 0))
 }
 
+# Without its packages nothing can be tested, which is a failure and not a silence.
+test_setup() {
+  dev_setup "$@" && return 0
+  failed=1
+  verdict
+  exit 1
+}
+
 dev_test() {
   local started=$SECONDS
   case "${1:-}" in
     "")
-      dev_setup build test check
+      test_setup build test check
       suite release -LE real
       fuzz_a_while
       ;;
     --real)
-      dev_setup
+      test_setup
       dev_clients
       suite release -L real
       suite asan-ubsan -LE 'real|noasan'
