@@ -3,42 +3,51 @@
 #include <algorithm>
 
 namespace stoker::store {
-namespace {
 
-constexpr auto by_id = [](const std::pair<FieldId, Reading>& entry, FieldId id) {
-  return entry.first < id;
-};
-
-}  // namespace
-
-void ReadingSet::set(FieldId id, const Reading& reading) {
-  const auto at = std::lower_bound(readings_.begin(), readings_.end(), id, by_id);
-  if (at != readings_.end() && at->first == id) {
-    at->second = reading;
-  } else {
-    readings_.emplace(at, id, reading);
-  }
-}
-
-Reading ReadingSet::get(FieldId id) const {
-  const auto at = std::lower_bound(readings_.begin(), readings_.end(), id, by_id);
-  return at != readings_.end() && at->first == id ? at->second : never_told_;
+std::size_t ReadingSet::place_of(FieldId id) const {
+  const auto at =
+      std::lower_bound(readings_.begin(), readings_.end(), id,
+                       [](const auto& entry, FieldId wanted) { return entry.first < wanted; });
+  return static_cast<std::size_t>(at - readings_.begin());
 }
 
 bool ReadingSet::has(FieldId id) const {
-  const auto at = std::lower_bound(readings_.begin(), readings_.end(), id, by_id);
-  return at != readings_.end() && at->first == id;
+  const std::size_t place = place_of(id);
+  return place < readings_.size() && readings_[place].first == id;
+}
+
+Reading ReadingSet::get(FieldId id) const {
+  return has(id) ? readings_[place_of(id)].second : never_told_;
+}
+
+void ReadingSet::set(FieldId id, const Reading& reading) {
+  const std::size_t place = place_of(id);
+  const auto offset = static_cast<std::ptrdiff_t>(place);
+  if (!has(id)) {
+    readings_.emplace(readings_.begin() + offset, id, reading);
+    intervals_.insert(intervals_.begin() + offset, Nanoseconds{0});
+    return;
+  }
+  Reading& before = readings_[place].second;
+  intervals_[place] = before.ok() && reading.taken_at > before.taken_at
+                          ? reading.taken_at - before.taken_at
+                          : Nanoseconds{0};
+  before = reading;
 }
 
 void ReadingSet::mark_all(Reason reason, MonotonicTime at) {
   never_told_ = Reading::none(reason, at);
   for (auto& [id, reading] : readings_) reading = never_told_;
+  std::fill(intervals_.begin(), intervals_.end(), Nanoseconds{0});
 }
 
-void ReadingSet::mark_stale(MonotonicTime now, const std::vector<Nanoseconds>& max_age_by_field) {
-  for (auto& [id, reading] : readings_) {
-    const Nanoseconds allowed = max_age_by_field.at(static_cast<std::size_t>(id));
-    if (!reading.ok() || allowed == Nanoseconds{0} || now - reading.taken_at <= allowed) continue;
+void ReadingSet::mark_stale(MonotonicTime now, const std::vector<AllowedAge>& allowed_by_field) {
+  for (std::size_t place = 0; place < readings_.size(); ++place) {
+    auto& [id, reading] = readings_[place];
+    const AllowedAge& allowed = allowed_by_field.at(static_cast<std::size_t>(id));
+    if (!reading.ok() || allowed.usual == Nanoseconds{0}) continue;
+    const Nanoseconds age = std::clamp(3 * intervals_[place], allowed.usual, allowed.most);
+    if (now - reading.taken_at <= age) continue;
     reading = Reading::none(Reason::stale, reading.taken_at, reading.took);
   }
 }

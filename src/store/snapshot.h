@@ -16,6 +16,12 @@
 
 namespace stoker::store {
 
+// How old a value of one field may be. 0: it never grows old.
+struct AllowedAge {
+  Nanoseconds usual{0};
+  Nanoseconds most{0};  // where the values came less often than the field's cost class says
+};
+
 // Readings of one entity, by field. A field that was never told is `pending`, or what mark_all said.
 class ReadingSet {
  public:
@@ -25,12 +31,14 @@ class ReadingSet {
   [[nodiscard]] const std::vector<std::pair<FieldId, Reading>>& all() const { return readings_; }
   // Replaces every reading by a reason, those of fields never told too (a lost GPU has no values).
   void mark_all(Reason reason, MonotonicTime at);
-  // Valid readings older than allowed become stale; they keep the time when they were taken. An
-  // allowed age of 0 means that a value never grows old.
-  void mark_stale(MonotonicTime now, const std::vector<Nanoseconds>& max_age_by_field);
+  // Valid readings older than allowed become stale; they keep the time when they were taken.
+  void mark_stale(MonotonicTime now, const std::vector<AllowedAge>& allowed_by_field);
 
  private:
+  [[nodiscard]] std::size_t place_of(FieldId id) const;
+
   std::vector<std::pair<FieldId, Reading>> readings_;  // sorted by FieldId
+  std::vector<Nanoseconds> intervals_;  // beside each: from the reading before it to this one
   Reading never_told_;
 };
 

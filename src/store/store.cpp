@@ -8,13 +8,31 @@
 namespace stoker::store {
 namespace {
 
-std::vector<Nanoseconds> allowed_ages(const StoreOptions& options) {
-  std::vector<Nanoseconds> ages;
+// The class that sample/schedule.h moves a getter to whose calls have become dearer than its own.
+CostClass slower(CostClass cost) {
+  switch (cost) {
+    case CostClass::cheap:
+    case CostClass::gpm: return CostClass::firmware;
+    case CostClass::firmware:
+    case CostClass::dear: return CostClass::dear;
+    case CostClass::fixed: return CostClass::fixed;
+  }
+  return CostClass::dear;
+}
+
+Nanoseconds age_for(Nanoseconds period) { return std::max<Nanoseconds>(3 * period, Seconds(5)); }
+
+std::vector<AllowedAge> allowed_ages(const StoreOptions& options) {
+  std::vector<AllowedAge> ages;
   ages.reserve(field_count);
   for (const Field& row : all_fields()) {
     const Nanoseconds period = options.periods.at(static_cast<std::size_t>(row.cost));
-    ages.push_back(period == Nanoseconds{0} ? period
-                                            : std::max<Nanoseconds>(3 * period, Seconds(5)));
+    if (period == Nanoseconds{0}) {
+      ages.emplace_back();
+      continue;
+    }
+    const Nanoseconds next = options.periods.at(static_cast<std::size_t>(slower(row.cost)));
+    ages.push_back({.usual = age_for(period), .most = age_for(std::max(period, next))});
   }
   return ages;
 }
@@ -31,12 +49,12 @@ ReadingSet* set_of(GpuSnapshot& gpu, const device::Target& target) {
   return nullptr;
 }
 
-void mark_stale(GpuSnapshot& gpu, MonotonicTime now, const std::vector<Nanoseconds>& max_age,
-                Nanoseconds processes_max_age) {
-  gpu.readings.mark_stale(now, max_age);
-  for (auto& [number, readings] : gpu.migs) readings.mark_stale(now, max_age);
-  for (auto& [number, readings] : gpu.nvlinks) readings.mark_stale(now, max_age);
-  if (gpu.process_outcome.ok() && now - gpu.process_outcome.taken_at > processes_max_age) {
+void mark_stale(GpuSnapshot& gpu, MonotonicTime now, const std::vector<AllowedAge>& allowed,
+                Nanoseconds processes_age) {
+  gpu.readings.mark_stale(now, allowed);
+  for (auto& [number, readings] : gpu.migs) readings.mark_stale(now, allowed);
+  for (auto& [number, readings] : gpu.nvlinks) readings.mark_stale(now, allowed);
+  if (gpu.process_outcome.ok() && now - gpu.process_outcome.taken_at > processes_age) {
     gpu.process_outcome = Reading::none(Reason::stale, gpu.process_outcome.taken_at);
     gpu.processes.clear();
   }
@@ -45,7 +63,7 @@ void mark_stale(GpuSnapshot& gpu, MonotonicTime now, const std::vector<Nanosecon
 }  // namespace
 
 Store::Store(const Clock& clock, StoreOptions options)
-    : clock_(clock), options_(std::move(options)), max_age_(allowed_ages(options_)) {
+    : clock_(clock), options_(std::move(options)), allowed_(allowed_ages(options_)) {
   now_.hostname = options_.hostname;
   now_.source.since = clock_.monotonic();
 }
@@ -185,9 +203,9 @@ Snapshot Store::snapshot() const {
   }
   copy.taken_at = clock_.monotonic();
   copy.wall = clock_.wall();
-  const Nanoseconds processes_max_age = 3 * options_.periods.at(processes_cost);
-  for (GpuSnapshot& gpu : copy.gpus) mark_stale(gpu, copy.taken_at, max_age_, processes_max_age);
-  copy.node.mark_stale(copy.taken_at, max_age_);
+  const Nanoseconds processes_age = age_for(options_.processes_period);
+  for (GpuSnapshot& gpu : copy.gpus) mark_stale(gpu, copy.taken_at, allowed_, processes_age);
+  copy.node.mark_stale(copy.taken_at, allowed_);
   return copy;
 }
 

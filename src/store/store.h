@@ -17,16 +17,14 @@
 namespace stoker::store {
 
 inline constexpr std::size_t cost_class_count = 5;
-// How dear the list of processes is: it belongs to no field.
-inline constexpr std::size_t processes_cost = static_cast<std::size_t>(CostClass::firmware);
 
 struct StoreOptions {
   std::string hostname;
-  // How often a field of each CostClass is read (sample/schedule.h says; these are its defaults). A
-  // value is told as current until it is older than three periods and than five seconds. 0: read
-  // once, never stale.
-  std::array<Nanoseconds, cost_class_count> periods = {Seconds(1), Seconds(10), Seconds(10),
+  // How often a field of each CostClass is read, and the list of processes: device/probe/rates.h,
+  // its scale applied; these are its defaults. 0: read once, never stale.
+  std::array<Nanoseconds, cost_class_count> periods = {Seconds(1), Seconds(10), Seconds(1),
                                                        Seconds(60), Seconds(0)};
+  Nanoseconds processes_period = Seconds(5);
 };
 
 // What is kept is bounded, whatever a driver or a broken probe tells; the rest is dropped and counted.
@@ -41,6 +39,10 @@ struct StoreLimits {
 };
 
 // Rules:
+// - A value is told as current until it is older than three periods of its cost class and than five
+//   seconds; then it is stale. Where it came less often before (sample/schedule.h reads a getter that
+//   has become dear in the next slower period), three of that time count, up to three periods of the
+//   next slower class.
 // - A GPU that was told once stays, with its identity. Missing from a later inventory, or told lost,
 //   it is `lost` and has no values; told again, it is present and its readings are pending.
 // - A hung GPU has no values until on_gpu_state(present) says that it answers again (an inventory
@@ -77,7 +79,7 @@ class Store final : public device::Listener {
   // Constant after construction.
   const Clock& clock_;
   const StoreOptions options_;
-  const std::vector<Nanoseconds> max_age_;  // by field
+  const std::vector<AllowedAge> allowed_;  // by field
 
   mutable Mutex mutex_;
   Snapshot now_ GUARDED_BY(mutex_);  // without staleness
