@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <array>
 #include <cstring>
@@ -31,12 +30,13 @@ constexpr auto folders = std::to_array<std::string_view>({
     "/usr/local/nvidia/lib64",
 });
 
-DriverFailure library_missing(const std::vector<std::string>& tried) {
-  return {device::SourceState::library_missing,
-          fmt::format("NVIDIA's {} was not found (looked at {}). Install the NVIDIA driver; in a "
-                      "container, run it with NVIDIA's runtime or mount the driver's libraries; or "
-                      "say where the library lies",
-                      file_name, fmt::join(tried, ", "))};
+DriverFailure library_missing(const std::string& where) {
+  return {
+      device::SourceState::library_missing,
+      fmt::format("NVIDIA's {} was not found {}. Install the NVIDIA driver; in a container, run "
+                  "it with NVIDIA's runtime or mount the driver's libraries; or say where the "
+                  "library lies",
+                  file_name, where)};
 }
 
 DriverFailure library_unusable(const std::string& path, const std::string& why) {
@@ -74,7 +74,7 @@ std::vector<std::string> library_candidates() {
 tl::expected<Library, DriverFailure> load_library(const std::string& path) {
   if (!path.empty()) {
     if (worth_trying(path)) return open_at(path);
-    return tl::unexpected(library_missing({path}));
+    return tl::unexpected(library_missing("at " + path));
   }
   std::optional<DriverFailure> first_failure;
   for (const std::string& candidate : library_candidates()) {
@@ -84,7 +84,8 @@ tl::expected<Library, DriverFailure> load_library(const std::string& path) {
     const bool by_loader = candidate.find('/') == std::string::npos;
     if (!by_loader && !first_failure.has_value()) first_failure = library.error();
   }
-  return tl::unexpected(first_failure.value_or(library_missing(library_candidates())));
+  return tl::unexpected(first_failure.value_or(library_missing(
+      "on the loader's path, nor where distributions and driver containers put it")));
 }
 
 tl::expected<Library, DriverFailure> resolve_library(const Resolver& resolve, std::string path) {
