@@ -1,0 +1,61 @@
+// Device stage, probe side: what one thread is doing in the driver, readable by the thread that
+// sends heartbeats at any moment and without a lock, since a thread stuck in the driver gives none.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "base/clock.h"
+#include "catalog/field.h"
+
+namespace stoker::device::probe {
+
+// Written by one thread, read by another. A call is one atomic word: the getter in the top byte,
+// the start of the call in 128 ns steps below it (56 bits: 292 years since boot).
+class CallSlot {
+ public:
+  struct Call {
+    Getter getter;
+    MonotonicTime since;
+  };
+
+  void enter(Getter getter, MonotonicTime now) {
+    const auto steps = static_cast<std::uint64_t>(now.since_boot.count()) >> step_bits;
+    word_.store(static_cast<std::uint64_t>(getter) << time_bits | (steps & time_mask) | in_call,
+                std::memory_order_release);
+  }
+  void leave() { word_.store(0, std::memory_order_release); }
+
+  [[nodiscard]] std::optional<Call> now() const {
+    const std::uint64_t word = word_.load(std::memory_order_acquire);
+    if (word == 0) return std::nullopt;
+    const auto steps = word & time_mask & ~in_call;
+    return Call{static_cast<Getter>(word >> time_bits),
+                {Nanoseconds(static_cast<std::int64_t>(steps << step_bits))}};
+  }
+
+ private:
+  static constexpr int step_bits = 7;
+  static constexpr int time_bits = 56;
+  static constexpr std::uint64_t time_mask = (std::uint64_t{1} << time_bits) - 1;
+  static constexpr std::uint64_t in_call = 1;  // so that a call is never the word 0
+
+  std::atomic<std::uint64_t> word_{0};
+};
+
+// In the driver from construction to destruction.
+class InCall {
+ public:
+  InCall(CallSlot& slot, Getter getter, MonotonicTime now) : slot_(slot) {
+    slot_.enter(getter, now);
+  }
+  ~InCall() { slot_.leave(); }
+  InCall(const InCall&) = delete;
+  InCall& operator=(const InCall&) = delete;
+
+ private:
+  CallSlot& slot_;
+};
+
+}  // namespace stoker::device::probe

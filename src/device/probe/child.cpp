@@ -1,0 +1,295 @@
+#include "device/probe/child.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <malloc.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+#include <utility>
+
+#include "base/log.h"
+#include "device/probe/outbox.h"
+#include "device/probe/packet.h"
+#include "device/probe/protocol.h"
+
+namespace stoker::device::probe {
+namespace {
+
+constexpr Milliseconds xid_wait{1000};
+// How long a leaving probe lets calls under way come back: more than any call that works takes.
+constexpr Milliseconds leave_wait{500};
+
+// Everything that the threads share. Lives until _exit: never destroyed.
+struct Shared {
+  Shared(int fd, const ChildParts& child_parts) : parts(child_parts), outbox(fd) {}
+
+  const ChildParts& parts;
+  const Clock& clock = system_clock();
+  Configure configure;  // constant once the threads run
+  Outbox outbox;
+  CallSlot init_slot;
+  CallSlot xid_slot;
+  std::atomic<bool> leaving{false};
+  std::unique_ptr<nvml::Driver> driver;  // of the init thread
+
+  Mutex mutex;
+  CondVar wake;
+  std::vector<std::pair<PciAddress, std::unique_ptr<CallSlot>>> slots GUARDED_BY(mutex);
+  Inventory inventory GUARDED_BY(mutex);
+  std::vector<std::thread> threads;  // of the init thread, after the control thread's own start
+
+  void send(const Message& message, Outbox::Keep keep) { outbox.send(encode(message), keep); }
+};
+
+void name_thread(const std::string& name) { pthread_setname_np(pthread_self(), name.c_str()); }
+
+// Sleeps until `due`; false when the probe is leaving.
+bool sleep_until(Shared& shared, MonotonicTime due) {
+  const std::chrono::steady_clock::time_point until(due.since_boot);
+  shared.mutex.lock();
+  while (!shared.leaving && shared.clock.monotonic() < due) {
+    shared.wake.wait_until(shared.mutex, until);
+  }
+  shared.mutex.unlock();
+  return !shared.leaving;
+}
+
+void tell_inventory(Shared& shared) {
+  shared.mutex.lock();
+  Inventory inventory = shared.inventory;
+  shared.mutex.unlock();
+  shared.send(inventory, Outbox::Keep::always);
+}
+
+void tell_new_info(Shared& shared, const GpuInfo& info) {
+  shared.mutex.lock();
+  for (GpuInfo& gpu : shared.inventory.gpus) {
+    if (gpu.pci == info.pci) gpu = info;
+  }
+  shared.mutex.unlock();
+  tell_inventory(shared);
+}
+
+void tell_readings(Shared& shared, const PciAddress& pci,
+                   const std::vector<TargetReading>& readings) {
+  for (std::size_t at = 0; at < readings.size(); at += max_readings_per_message) {
+    const std::size_t count = std::min(max_readings_per_message, readings.size() - at);
+    const auto first = readings.begin() + static_cast<std::ptrdiff_t>(at);
+    shared.send(Readings{pci, {first, first + static_cast<std::ptrdiff_t>(count)}},
+                Outbox::Keep::while_room);
+  }
+}
+
+void tell_round(Shared& shared, const Gpu& gpu, Round& round) {
+  const PciAddress pci = gpu.info().pci;
+  // The inventory goes first: readings of a new MIG instance need it.
+  if (round.info_changed) tell_new_info(shared, gpu.info());
+  tell_readings(shared, pci, round.readings);
+  if (round.process_outcome) {
+    if (round.processes.size() > max_processes_per_message) {
+      round.processes.resize(max_processes_per_message);
+    }
+    shared.send(Processes{pci, *round.process_outcome, round.processes}, Outbox::Keep::while_room);
+  }
+  if (!round.costs.empty()) shared.send(Costs{pci, round.costs}, Outbox::Keep::while_room);
+}
+
+void sample_gpu(Shared& shared, Gpu& gpu, Sampler& sampler) {
+  name_thread(fmt::format("gpu-{}", gpu.info().index));
+  Round round;
+  do {
+    round.clear();
+    sampler.round(round);
+    tell_round(shared, gpu, round);
+  } while (sleep_until(shared, round.next));
+}
+
+void wait_for_xids(Shared& shared) {
+  name_thread("xids");
+  while (!shared.leaving) {
+    shared.xid_slot.enter(Getter::xid_event, shared.clock.monotonic());
+    const auto event = shared.driver->wait_xid_event(xid_wait);
+    shared.xid_slot.leave();
+    if (!event) {
+      if (event.error().code() == ErrorCode::not_supported) return;
+      if (!sleep_until(shared, shared.clock.monotonic() + xid_wait)) return;
+    } else if (*event) {
+      shared.send(Xid{(*event)->gpu, static_cast<std::uint32_t>((*event)->xid), (*event)->at},
+                  Outbox::Keep::always);
+    }
+  }
+}
+
+nvml::DriverOptions driver_options(const Configure& configure) {
+  nvml::DriverOptions options;
+  options.library = configure.library;
+  options.no_attach = configure.scope.no_attach;
+  if (configure.scope.only) options.only = *configure.scope.only;
+  return options;
+}
+
+bool opens_nothing(const Scope& scope) { return scope.only && scope.only->empty(); }
+
+// Starts the threads of the GPUs that were opened. The samplers and GPUs live until _exit.
+void start_gpus(Shared& shared, nvml::OpenedGpus opened) {
+  Inventory inventory;
+  for (const auto& gpu : opened.gpus) inventory.gpus.push_back(gpu->info());
+  for (nvml::UnopenedGpu& gpu : opened.unopened) {
+    inventory.unopened.push_back({gpu.pci, gpu.index, gpu.reason, std::move(gpu.text)});
+  }
+  shared.mutex.lock();
+  shared.inventory = inventory;
+  shared.mutex.unlock();
+  shared.send(inventory, Outbox::Keep::always);
+
+  const std::size_t places = opened.gpus.size();
+  for (std::size_t place = 0; place < places; ++place) {
+    Gpu* gpu = opened.gpus[place].release();
+    auto slot = std::make_unique<CallSlot>();
+    Sampler* sampler =
+        shared.parts.make_sampler({*gpu, shared.configure.rates, *slot, place, places}).release();
+    shared.mutex.lock();
+    shared.slots.emplace_back(gpu->info().pci, std::move(slot));
+    shared.mutex.unlock();
+    shared.threads.emplace_back([&shared, gpu, sampler] { sample_gpu(shared, *gpu, *sampler); });
+  }
+}
+
+void start_driver(Shared& shared) {
+  name_thread("driver");
+  nvml::OpenedGpus opened;
+  {
+    const InCall call(shared.init_slot, Getter::count_, shared.clock.monotonic());
+    auto driver = shared.parts.open_driver(driver_options(shared.configure));
+    if (!driver) {
+      shared.send(InitResult{driver.error().state, driver.error().text}, Outbox::Keep::always);
+      return;
+    }
+    shared.driver = std::move(*driver);
+    shared.send(DriverTold{shared.driver->info()}, Outbox::Keep::always);
+    if (!opens_nothing(shared.configure.scope)) opened = shared.driver->open_gpus();
+  }
+  shared.send(InitResult{SourceState::running, ""}, Outbox::Keep::always);
+  start_gpus(shared, std::move(opened));
+  wait_for_xids(shared);
+}
+
+Heartbeat heartbeat(Shared& shared) {
+  Heartbeat beat;
+  beat.at = shared.clock.monotonic();
+  beat.dropped = shared.outbox.dropped();
+  if (const auto call = shared.init_slot.now()) {
+    beat.threads.push_back({ThreadState::Kind::init, {}, call->getter, call->since});
+  }
+  if (const auto call = shared.xid_slot.now()) {
+    beat.threads.push_back({ThreadState::Kind::events, {}, call->getter, call->since});
+  }
+  const MutexLock lock(shared.mutex);
+  for (const auto& [pci, slot] : shared.slots) {
+    ThreadState state{ThreadState::Kind::gpu, pci, Getter::count_, std::nullopt};
+    if (const auto call = slot->now()) {
+      state.getter = call->getter;
+      state.since = call->since;
+    }
+    beat.threads.push_back(state);
+  }
+  return beat;
+}
+
+// The wait for Xids may be cut off at any time; every other call is let come back.
+bool all_out_of_driver(Shared& shared) {
+  if (shared.init_slot.now()) return false;
+  const MutexLock lock(shared.mutex);
+  return std::ranges::all_of(shared.slots,
+                             [](const auto& slot) { return !slot.second->now().has_value(); });
+}
+
+[[noreturn]] void leave(Shared& shared) {
+  shared.mutex.lock();
+  shared.leaving = true;
+  shared.mutex.unlock();
+  shared.wake.notify_all();
+  const MonotonicTime until = shared.clock.monotonic() + leave_wait;
+  while (!all_out_of_driver(shared) && shared.clock.monotonic() < until) {
+    std::this_thread::sleep_for(Milliseconds(5));
+  }
+  _exit(0);
+}
+
+// Waits for the agent's Configure. Anything else is no probe's socket.
+Configure wait_for_configure(int fd) {
+  auto packet = receive_packet(fd, Wait::yes);
+  if (packet && packet->empty()) _exit(0);  // the agent went away
+  auto message = packet ? decode(*packet) : Result<Message>(fail(packet.error()));
+  auto* configure = message ? std::get_if<Configure>(&*message) : nullptr;
+  if (configure == nullptr) {
+    log::error("probe_not_configured", {{"reason", message ? "the first message is not Configure"
+                                                           : message.error().describe()}});
+    _exit(2);
+  }
+  return std::move(*configure);
+}
+
+// True when the agent says so, is gone, or speaks another language.
+bool told_to_leave(int fd) {
+  while (true) {
+    auto packet = receive_packet(fd, Wait::no);
+    if (!packet) return packet.error().code() != ErrorCode::timeout;
+    if (packet->empty()) return true;
+    const auto message = decode(*packet);
+    if (!message || std::holds_alternative<Leave>(*message)) return true;
+  }
+}
+
+[[noreturn]] void control(Shared& shared, int fd) {
+  MonotonicTime next_beat = shared.clock.monotonic();
+  while (true) {
+    if (const MonotonicTime now = shared.clock.monotonic(); now >= next_beat) {
+      shared.send(heartbeat(shared), Outbox::Keep::while_room);
+      next_beat = now + shared.configure.heartbeat;
+    }
+    pollfd watched{fd, static_cast<short>(shared.outbox.waiting() ? POLLIN | POLLOUT : POLLIN), 0};
+    const auto left = next_beat - shared.clock.monotonic();
+    const auto wait = std::chrono::ceil<Milliseconds>(std::max(left, Nanoseconds{0}));
+    poll(&watched, 1, static_cast<int>(wait.count()));
+    if ((watched.revents & POLLOUT) != 0) shared.outbox.flush();
+    if ((watched.revents & (POLLIN | POLLHUP | POLLERR)) != 0 && told_to_leave(fd)) leave(shared);
+  }
+}
+
+// The probe goes when the agent does, even if it is stopped then; and it holds nothing of the
+// agent's. A few arenas instead of one a thread: eight threads would hold 8 x 64 MiB of address space.
+void settle_in(int fd) {
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  close_range(static_cast<unsigned>(fd) + 1, ~0U, 0);
+  fcntl(fd, F_SETFD, FD_CLOEXEC);
+  mallopt(M_ARENA_MAX, 2);
+}
+
+}  // namespace
+
+void Round::clear() {
+  readings.clear();
+  process_outcome.reset();
+  processes.clear();
+  costs.clear();
+  info_changed = false;
+}
+
+void run_child(int fd, const ChildParts& parts) {
+  settle_in(fd);
+  // Never deleted: threads may use it until the process is gone.
+  auto* shared = new Shared(fd, parts);
+  shared->send(Hello{static_cast<std::uint32_t>(getpid())}, Outbox::Keep::always);
+  shared->configure = wait_for_configure(fd);
+  new std::thread([shared] { start_driver(*shared); });
+  control(*shared, fd);
+}
+
+}  // namespace stoker::device::probe

@@ -1,0 +1,65 @@
+// Device stage: the part of ProbeLifecycle that says in words how things stand.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "device/probe/probe_lifecycle.h"
+
+namespace stoker::device::probe {
+
+SourceStatus ProbeLifecycle::status(MonotonicTime now) {
+  SourceStatus status;
+  status.restarts = restarts_;
+  for (const auto& [id, probe] : probes_) {
+    status.stuck_probes += probe.stalled && now - probe.asked_at >= timing_.stop_wait ? 1 : 0;
+  }
+  const ProbeTrack* main = find_role(Role::main);
+  if (main != nullptr) status.probe_pid = main->pid;
+
+  if (released_ && probes_.empty()) {
+    status.state = SourceState::released;
+    status.detail = "the driver was let go on demand; no process of ours holds it";
+  } else if (released_) {
+    status.state = told_ ? told_->state : SourceState::starting;
+    status.detail = fmt::format("letting go of the driver: probe {} has not left yet",
+                                probes_.begin()->second.pid);
+  } else if (driver_hung_) {
+    status.state = SourceState::driver_hung;
+    status.detail =
+        "two probes in a row had a driver call that does not return: the whole driver "
+        "hangs. Drain this node; reset its GPUs or reboot it";
+  } else if (main != nullptr && main->stopped_since) {
+    status.state = SourceState::failed;
+    status.detail = fmt::format(
+        "probe {} was stopped by a signal (SIGSTOP or a debugger); it was "
+        "told to go on",
+        main->pid);
+  } else if (main != nullptr && main->running) {
+    status.state = SourceState::running;
+    status.detail = unopened_;
+  } else if (failure_) {
+    status.state = failure_->state;
+    status.detail = failure_->detail;
+  } else if (main != nullptr && main->stall(timing_, now).whole) {
+    status.detail = fmt::format("the driver has not started for more than {} (probe {})",
+                                format_duration(timing_.hung_after), main->pid);
+  } else if (main == nullptr && probes_.size() > 1) {
+    status.state = SourceState::failed;
+    status.detail = "two probes do not leave; nothing more is started until one is gone";
+  }
+  return status;
+}
+
+void ProbeLifecycle::tell_status(MonotonicTime now) {
+  SourceStatus next = status(now);
+  if (told_ && told_->state == next.state && told_->detail == next.detail &&
+      told_->probe_pid == next.probe_pid && told_->stuck_probes == next.stuck_probes &&
+      told_->restarts == next.restarts) {
+    return;
+  }
+  next.since = told_ && told_->state == next.state ? told_->since : now;
+  told_ = next;
+  commands_.emplace_back(TellStatus{std::move(next)});
+}
+
+}  // namespace stoker::device::probe

@@ -1,0 +1,47 @@
+// Device stage, agent side: one probe process, from posix_spawn to waitpid. Nothing here waits.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace stoker::device::probe {
+
+struct ProcessOptions {
+  std::string program;
+  std::vector<std::string> arguments;    // "--fd 3" follows
+  std::vector<std::string> environment;  // "NAME=value" on top of ours
+};
+
+class Process {
+ public:
+  // Starts it with one end of a socket as descriptor 3 and /dev/null as input; it inherits our
+  // standard error and nothing else, has its own process group (Ctrl-C is the agent's business) and
+  // dies with the thread that started it.
+  static Result<Process> spawn(const ProcessOptions& options);
+
+  [[nodiscard]] int pid() const { return pid_; }
+  [[nodiscard]] int socket() const { return socket_.get(); }
+
+  // False when the packet could not be sent now.
+  bool send(const std::string& packet) const;
+  // Nothing more will be sent: the other end reads the end of the stream.
+  void finish_sending() const;
+  void close_socket() { socket_.reset(); }
+  void signal(int number) const;
+  // How it ended ("killed by signal 9"), once it has; reaps it.
+  std::optional<std::string> poll_exit();
+  // Every thread of it is stopped (state T of /proc/PID/task/TID/stat), so none is in the driver.
+  [[nodiscard]] bool stopped() const;
+
+ private:
+  Process(int pid, UniqueFd socket) : pid_(pid), socket_(std::move(socket)) {}
+
+  int pid_ = 0;
+  UniqueFd socket_;
+};
+
+}  // namespace stoker::device::probe

@@ -1,0 +1,27 @@
+// Device stage: how often the probe may make calls of each cost class. Decided in the agent, carried
+// by the protocol, obeyed by sample/schedule.
+#pragma once
+
+#include "base/clock.h"
+#include "catalog/field.h"
+
+namespace stoker::device::probe {
+
+// Defaults follow DESIGN section 5 and the costs measured in captures/README.md.
+struct SampleRates {
+  Nanoseconds cheap = Seconds(1);      // 1-20 µs a call
+  Nanoseconds gpm = Seconds(1);        // 0.7 ms a sample
+  Nanoseconds firmware = Seconds(10);  // 0.1-1 ms: a round trip to the GPU's firmware
+  Nanoseconds dear = Seconds(60);      // 3 ms and more
+  Nanoseconds processes = Seconds(5);  // the list of processes
+  Nanoseconds refresh = Seconds(10);   // what may change while a GPU is open (MIG devices)
+  // Every period is divided by this: 20 makes a soak of 30 minutes see what 10 hours would.
+  double scale = 1.0;
+  // A getter that costs far more than its class is moved to a slower period (sample/schedule.h).
+  bool demote = true;
+};
+
+// How often a field of this class is read when its calls cost what its class says; zero for `fixed`.
+Nanoseconds period_of(const SampleRates& rates, CostClass cost);
+
+}  // namespace stoker::device::probe

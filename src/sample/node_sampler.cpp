@@ -1,0 +1,186 @@
+#include "sample/node_sampler.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <condition_variable>
+#include <mutex>
+
+namespace stoker::sample {
+namespace {
+
+// The next number of `text`, with blanks before it taken away; nullopt if there is none.
+std::optional<std::uint64_t> take_number(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  std::uint64_t value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc{}) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(parsed.ptr - text.data()));
+  return value;
+}
+
+// The number of a line "Name:   123 kB" of /proc/meminfo, in bytes.
+std::optional<std::int64_t> meminfo_bytes(std::string_view text, std::string_view name) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line = text.substr(at, end - at);
+    at = end + 1;
+    if (!line.starts_with(name) || line.size() <= name.size() || line[name.size()] != ':') continue;
+    line.remove_prefix(name.size() + 1);
+    const auto kib = take_number(line);
+    if (!kib || *kib > std::uint64_t{1} << 50) return std::nullopt;
+    return static_cast<std::int64_t>(*kib * 1024);
+  }
+  return std::nullopt;
+}
+
+Reason reason_of(const Error& error) {
+  switch (error.code()) {
+    case ErrorCode::no_permission: return Reason::no_permission;
+    case ErrorCode::not_found: return Reason::no_source;
+    default: return Reason::failed;
+  }
+}
+
+}  // namespace
+
+NodeSampler::NodeSampler(const os::Env& env, NodeSamplerOptions options, Tell tell)
+    : env_(env), options_(std::move(options)), tell_(std::move(tell)) {}
+
+NodeSampler::~NodeSampler() { stop(); }
+
+void NodeSampler::start() {
+  thread_ = std::jthread([this](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any sleep;
+    std::unique_lock lock(mutex);
+    while (!stop.stop_requested()) {
+      round();
+      sleep.wait_for(lock, stop, options_.period, [] { return false; });
+    }
+  });
+}
+
+void NodeSampler::stop() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void NodeSampler::round() {
+  NodeReadings readings;
+  read_cpu(readings);
+  read_memory(readings);
+  const MonotonicTime now = env_.clock().monotonic();
+  if (!disks_at_ || now - *disks_at_ >= options_.disk_period) {
+    disks_at_ = now;
+    read_disks(readings);
+  }
+  tell_(readings, costs_);
+}
+
+void NodeSampler::account(Getter getter, MonotonicTime began) {
+  const Nanoseconds took = env_.clock().monotonic() - began;
+  auto cost = std::ranges::find(costs_, getter, &device::CallCost::getter);
+  if (cost == costs_.end()) {
+    costs_.push_back({.getter = getter});
+    cost = costs_.end() - 1;
+  }
+  ++cost->calls;
+  cost->total += took;
+  cost->longest = std::max(cost->longest, took);
+  cost->last = took;
+}
+
+// proc(5): "cpu user nice system idle iowait irq softirq steal guest guest_nice", in ticks. Guest
+// time is part of user and nice already; what is stolen is time that this machine did not have.
+Result<NodeSampler::CpuTimes> NodeSampler::parse_cpu_times(std::string_view stat) {
+  constexpr std::string_view name = "cpu ";
+  constexpr std::size_t idle = 3;
+  constexpr std::size_t iowait = 4;
+  constexpr std::size_t columns = 8;
+  constexpr std::size_t columns_needed = 4;
+  if (!stat.starts_with(name)) return fail(ErrorCode::corrupt, "/proc/stat has no line \"cpu\"");
+  stat.remove_prefix(name.size());
+  CpuTimes times;
+  for (std::size_t column = 0; column < columns; ++column) {
+    const auto ticks = take_number(stat);
+    if (!ticks && column < columns_needed) {
+      return fail(ErrorCode::corrupt, "the line \"cpu\" of /proc/stat is too short");
+    }
+    if (!ticks) break;
+    times.all += *ticks;
+    if (column != idle && column != iowait) times.busy += *ticks;
+  }
+  return times;
+}
+
+void NodeSampler::read_cpu(NodeReadings& out) {
+  const MonotonicTime began = env_.clock().monotonic();
+  const auto text = env_.read_file("/proc/stat", 4 << 20);
+  account(Getter::node_cpu, began);
+  const MonotonicTime at = env_.clock().monotonic();
+  const auto times = text ? parse_cpu_times(*text) : Result<CpuTimes>(fail(text.error()));
+  if (!times) {
+    before_.reset();
+    out.emplace_back(FieldId::cpu_busy, Reading::none(reason_of(times.error()), at, at - began));
+    return;
+  }
+  // The kernel's sums may step back by a little (proc(5) on iowait); then this round tells nothing.
+  const bool steady = before_ && times->all > before_->all && times->busy >= before_->busy;
+  if (steady) {
+    const auto busy = static_cast<double>(times->busy - before_->busy);
+    const auto all = static_cast<double>(times->all - before_->all);
+    out.emplace_back(FieldId::cpu_busy,
+                     Reading::of(std::min(100.0 * busy / all, 100.0), at, at - began));
+  }
+  before_ = *times;
+}
+
+void NodeSampler::read_memory(NodeReadings& out) {
+  const MonotonicTime began = env_.clock().monotonic();
+  const auto text = env_.read_file("/proc/meminfo");
+  account(Getter::node_memory, began);
+  const MonotonicTime at = env_.clock().monotonic();
+  constexpr std::array<std::pair<FieldId, std::string_view>, 2> rows = {{
+      {FieldId::memory_total_host, "MemTotal"},
+      {FieldId::memory_available, "MemAvailable"},
+  }};
+  for (const auto& [field, name] : rows) {
+    const auto bytes = text ? meminfo_bytes(*text, name) : std::nullopt;
+    const Reason why = text ? Reason::failed : reason_of(text.error());
+    out.emplace_back(
+        field, bytes ? Reading::of(*bytes, at, at - began) : Reading::none(why, at, at - began));
+  }
+}
+
+void NodeSampler::read_disks(NodeReadings& out) {
+  read_disk("/dev/shm", FieldId::shm_total, FieldId::shm_used, out);
+  read_disk(options_.data_folder, FieldId::data_disk_total, FieldId::data_disk_free, out);
+  read_disk(options_.cache_folder, FieldId::cache_disk_total, FieldId::cache_disk_free, out);
+}
+
+// `second` is what is used for /dev/shm, and what is free for a disk: what each may run out of.
+void NodeSampler::read_disk(std::string_view folder, FieldId total, FieldId second,
+                            NodeReadings& out) {
+  const MonotonicTime began = env_.clock().monotonic();
+  if (folder.empty()) {
+    out.emplace_back(total, Reading::none(Reason::not_supported, began));
+    out.emplace_back(second, Reading::none(Reason::not_supported, began));
+    return;
+  }
+  const auto use = env_.filesystem(folder);
+  account(Getter::node_filesystem, began);
+  const MonotonicTime at = env_.clock().monotonic();
+  if (!use) {
+    out.emplace_back(total, Reading::none(reason_of(use.error()), at, at - began));
+    out.emplace_back(second, Reading::none(reason_of(use.error()), at, at - began));
+    return;
+  }
+  const std::uint64_t told = second == FieldId::shm_used
+                                 ? use->total_bytes - std::min(use->free_bytes, use->total_bytes)
+                                 : use->free_bytes;
+  out.emplace_back(total, Reading::of(static_cast<std::int64_t>(use->total_bytes), at, at - began));
+  out.emplace_back(second, Reading::of(static_cast<std::int64_t>(told), at, at - began));
+}
+
+}  // namespace stoker::sample

@@ -1,0 +1,173 @@
+#include "sample/schedule.h"
+
+#include <algorithm>
+
+namespace stoker::sample {
+namespace {
+
+using device::probe::period_of;
+using device::probe::SampleRates;
+
+constexpr int demote_factor = 5;
+
+CostClass slower_class(CostClass cost) {
+  switch (cost) {
+    case CostClass::cheap:
+    case CostClass::gpm: return CostClass::firmware;
+    case CostClass::firmware:
+    case CostClass::dear: return CostClass::dear;
+    case CostClass::fixed: return CostClass::fixed;
+  }
+  return CostClass::dear;
+}
+
+bool read_by_call(const Field& field) {
+  switch (field.getter) {
+    case Getter::derived:
+    case Getter::processes:
+    case Getter::node_cpu:
+    case Getter::node_memory:
+    case Getter::node_filesystem: return false;
+    default: return field.entity != EntityKind::node;
+  }
+}
+
+std::vector<CallGroup> group_by_call(const std::vector<const Field*>& fields) {
+  std::vector<CallGroup> groups;
+  for (const Field* field : fields) {
+    const auto same = std::ranges::find_if(groups, [field](const CallGroup& group) {
+      return group.getter == field->getter && group.cost == field->cost;
+    });
+    if (same != groups.end()) {
+      same->fields.push_back(field);
+    } else {
+      groups.push_back({field->getter, field->cost, {field}});
+    }
+  }
+  return groups;
+}
+
+Nanoseconds scaled(Nanoseconds period, double scale) {
+  return Nanoseconds(
+      static_cast<std::int64_t>(static_cast<double>(period.count()) / std::max(scale, 1e-3)));
+}
+
+}  // namespace
+
+std::vector<const Field*> gpu_fields() {
+  std::vector<const Field*> fields;
+  for (const Field& row : all_fields()) {
+    if (read_by_call(row)) fields.push_back(&row);
+  }
+  return fields;
+}
+
+Nanoseconds Schedule::most_of(CostClass cost) {
+  switch (cost) {
+    case CostClass::cheap: return std::chrono::microseconds(20);
+    case CostClass::firmware:
+    case CostClass::gpm: return Milliseconds(1);
+    case CostClass::dear:
+    case CostClass::fixed: return Seconds(1);
+  }
+  return Seconds(1);
+}
+
+Schedule::Schedule(const std::vector<const Field*>& fields, const SampleRates& rates,
+                   std::size_t place, std::size_t places)
+    : rates_(rates), groups_(group_by_call(fields)) {
+  tick_ = std::max<Nanoseconds>(
+      scaled(std::min({rates.cheap, rates.gpm, rates.firmware, rates.dear}), rates.scale),
+      Milliseconds(1));
+  shift_ = places == 0
+               ? Nanoseconds{0}
+               : tick_ * static_cast<std::int64_t>(place) / static_cast<std::int64_t>(places);
+  refresh_at_ = ticks(rates.refresh);  // what was just opened is not read again at once
+  std::int64_t spread = 0;
+  for (const CallGroup& group : groups_) {
+    State state;
+    const bool once = group.cost == CostClass::fixed;
+    state.every = once ? 0 : ticks(period_of(rates, group.cost));
+    state.slower =
+        once ? 0 : std::max(state.every, ticks(period_of(rates, slower_class(group.cost))));
+    if (state.every > 1) state.phase = spread++;
+    states_.push_back(state);
+  }
+}
+
+std::int64_t Schedule::ticks(Nanoseconds period) const {
+  return std::max<std::int64_t>(1, scaled(period, rates_.scale) / tick_);
+}
+
+void Schedule::plan_next(State& state) const {
+  const std::int64_t every = state.demoted ? state.slower : state.every;
+  if (every == 0) {
+    state.due = -1;
+    return;
+  }
+  // The next tick after this one that has the group's phase.
+  const std::int64_t phase = state.phase % every;
+  const std::int64_t behind = ((now_ - phase) % every + every) % every;
+  state.due = now_ + every - behind;
+}
+
+bool Schedule::fires(std::int64_t& due, std::int64_t every) const {
+  if (now_ < due) return false;
+  due = now_ + every;
+  return true;
+}
+
+const std::vector<std::size_t>& Schedule::begin_round(MonotonicTime now) {
+  if (!begun_) {
+    begun_ = true;
+    // The first round is now, whatever the place: /metrics is complete at once.
+    origin_ = now;
+  } else {
+    now_ = std::max(now_ + 1, (now - origin_ - shift_) / tick_);
+  }
+  due_.clear();
+  for (std::size_t group = 0; group < states_.size(); ++group) {
+    State& state = states_[group];
+    if (state.due < 0 || state.due > now_) continue;
+    due_.push_back(group);
+    plan_next(state);
+  }
+  processes_due_ = fires(processes_at_, ticks(rates_.processes));
+  refresh_due_ = fires(refresh_at_, ticks(rates_.refresh));
+  return due_;
+}
+
+MonotonicTime Schedule::next_round() const {
+  std::int64_t tick = std::min(processes_at_, refresh_at_);
+  for (const State& state : states_) {
+    if (state.due >= 0) tick = std::min(tick, state.due);
+  }
+  return origin_ + shift_ + std::max(tick, now_ + 1) * tick_;
+}
+
+void Schedule::measured(std::size_t group, Nanoseconds took) {
+  State& state = states_.at(group);
+  state.costs.at(state.measured++ % median_of) = took.count();
+  if (!rates_.demote || state.measured < median_of || state.every == 0) return;
+  auto sorted = state.costs;
+  std::ranges::nth_element(sorted, sorted.begin() + median_of / 2);
+  const Nanoseconds median(sorted[median_of / 2]);
+  const Nanoseconds limit = most_of(groups_[group].cost) * demote_factor;
+  if (state.demoted ? median < limit / 2 : median > limit) {
+    state.demoted = !state.demoted;
+    plan_next(state);
+  }
+}
+
+void Schedule::read_fixed_again() {
+  for (State& state : states_) {
+    if (state.every == 0) state.due = now_ + 1;
+  }
+}
+
+Nanoseconds Schedule::period(std::size_t group) const {
+  const State& state = states_.at(group);
+  return tick_ * (state.demoted ? state.slower : state.every);
+}
+
+}  // namespace stoker::sample
