@@ -43,7 +43,7 @@ MAY_INCLUDE = {
 }
 # The simulated driver is a library of its own: others meet it through
 # the driver's ABI; simnode, which writes its state file, alone knows the layout.
-PRIVATE = {"device/sim": {"device/sim", "device/simnode"}}
+PRIVATE = {"device/sim": {"device/sim", "device/sim/library", "device/simnode"}}
 
 # header prefix -> folders that may include it at all
 OWNED = {

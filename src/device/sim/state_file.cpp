@@ -1,10 +1,12 @@
 #include "device/sim/state_file.h"
 
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -31,6 +33,9 @@ void read_barrier() {
   asm volatile("" ::: "memory");
 #endif
 }
+
+// Waiters sleep on the low half of the generation; that is the futex's word on a little-endian machine.
+void* futex_word(State* state) { return &state->header.generation; }
 
 Result<UniqueFd> open_fd(const std::string& path, int flags) {
   UniqueFd fd(::open(path.c_str(), flags | O_CLOEXEC, 0644));
@@ -71,7 +76,10 @@ std::uint64_t now_of(clockid_t id) {
 
 }  // namespace
 
+std::string lock_path(const std::string& state_path) { return state_path + ".lock"; }
+
 Result<StateFile> StateFile::create(const std::string& path) {
+  if (auto lock = open_fd(lock_path(path), O_RDWR | O_CREAT); !lock) return fail(lock.error());
   if (auto there = open(path, Access::write)) {
     auto cleared = there->write([](State& state) {
       const Header header = state.header;
@@ -171,8 +179,21 @@ Result<void> StateFile::begin_write() {
 
 Result<void> StateFile::end_write() {
   __atomic_fetch_add(&state_->header.generation, 1, __ATOMIC_RELEASE);
+  ::syscall(SYS_futex, futex_word(state_), FUTEX_WAKE, INT32_MAX, nullptr, nullptr, 0);
   if (::flock(fd_.get(), LOCK_UN) != 0) return fail(Error::from_errno(errno, "unlock " + path_));
   return {};
+}
+
+void StateFile::wait_for_change(std::uint64_t seen, std::uint64_t timeout_ns) const {
+  const timespec timeout{static_cast<time_t>(timeout_ns / 1'000'000'000U),
+                         static_cast<long>(timeout_ns % 1'000'000'000U)};
+  const auto low = static_cast<std::uint32_t>(seen);
+  // Not FUTEX_PRIVATE: who wakes is another process. Any error is a wake-up for nothing, but a
+  // kernel that refuses at once would make callers spin, hence the short sleep.
+  if (::syscall(SYS_futex, futex_word(state_), FUTEX_WAIT, low, &timeout, nullptr, 0) != 0 &&
+      errno != EAGAIN && errno != ETIMEDOUT && errno != EINTR) {
+    ::usleep(10'000);
+  }
 }
 
 std::uint64_t StateFile::generation() const { return load_generation(*state_); }

@@ -15,6 +15,9 @@ namespace stoker::sim {
 /// The environment variable by which the library finds its state.
 inline constexpr const char* state_path_variable = "STOKER_SIM_STATE";
 
+/// The empty file beside the state that calls lock while Driver::global_lock is set.
+[[nodiscard]] std::string lock_path(const std::string& state_path);
+
 class StateFile {
  public:
   enum class Access { read, write };
@@ -52,6 +55,9 @@ class StateFile {
     change(*state_);
     return end_write();
   }
+
+  /// Sleeps until the generation is another one than `seen`, or `timeout_ns` is over.
+  void wait_for_change(std::uint64_t seen, std::uint64_t timeout_ns) const;
 
   /// Rises by two with each change.
   [[nodiscard]] std::uint64_t generation() const;
