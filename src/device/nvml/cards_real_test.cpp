@@ -2,7 +2,9 @@
 // and what every card since Volta tells must be there. Skipped where there is no driver.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <time.h>
 
+#include <algorithm>
 #include <map>
 #include <thread>
 
@@ -20,15 +22,19 @@ std::string show(const Reading& reading) {
 }
 
 // One call for each getter and cost class, as the sampler makes them.
-Told read_everything(device::Gpu& gpu) {
+std::map<std::pair<Getter, CostClass>, Fields> calls() {
   std::map<std::pair<Getter, CostClass>, Fields> groups;
   for (const Field& field : all_fields()) {
     if (find_getter(field.getter) != nullptr) {
       groups[{field.getter, field.cost}].push_back(&field);
     }
   }
+  return groups;
+}
+
+Told read_everything(device::Gpu& gpu) {
   Told told;
-  for (const auto& [key, fields] : groups) {
+  for (const auto& [key, fields] : calls()) {
     Readings out;
     gpu.read(key.first, fields, out);
     for (const device::TargetReading& one : out) told[{one.target, one.field}] = one.reading;
@@ -81,6 +87,50 @@ class RealCards : public testing::Test {
   std::unique_ptr<Driver> driver_;
   OpenedGpus opened_;
 };
+
+// What the sampler's decisions rest on: a call that is cheap in a tight loop may cost a thousand
+// times more once a second, when what the driver keeps in memory has grown old.
+struct Cost {
+  std::vector<double> wall_us;
+  double cpu_us = 0;
+};
+
+double thread_cpu_us() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
+}
+
+TEST_F(RealCards, WhatEachCallCostsOnceASecond) {
+  if (opened_.gpus.empty()) GTEST_SKIP() << "no GPU is open";
+  device::Gpu& gpu = *opened_.gpus.front();
+  constexpr int rounds = 30;
+  const auto groups = calls();
+  std::map<std::pair<Getter, CostClass>, Cost> costs;
+  for (int round = 0; round < rounds; ++round) {
+    for (const auto& [key, fields] : groups) {
+      // The sampler's default periods in seconds.
+      const int every = key.second == CostClass::firmware ? 10
+                        : key.second == CostClass::dear   ? 60
+                                                          : 1;
+      if (round % every != 0) continue;
+      Readings out;
+      const double cpu = thread_cpu_us();
+      const MonotonicTime began = system_clock().monotonic();
+      gpu.read(key.first, fields, out);
+      const Nanoseconds took = system_clock().monotonic() - began;
+      costs[key].cpu_us += thread_cpu_us() - cpu;
+      costs[key].wall_us.push_back(static_cast<double>(took.count()) / 1000.0);
+    }
+    std::this_thread::sleep_for(Seconds(1));
+  }
+  for (auto& [key, cost] : costs) {
+    std::ranges::sort(cost.wall_us);
+    fmt::print("  {:9} {:24} wall median {:>8.1f} max {:>8.1f} us, CPU mean {:>8.1f} us\n",
+               to_string(key.second), to_string(key.first), cost.wall_us[cost.wall_us.size() / 2],
+               cost.wall_us.back(), cost.cpu_us / static_cast<double>(cost.wall_us.size()));
+  }
+}
 
 TEST_F(RealCards, TellWhatEveryCardTells) {
   fmt::print("driver {} nvml {} cuda {}\n", driver_->info().driver_version,
