@@ -18,10 +18,24 @@ using yaml::Node;
 constexpr std::int64_t top = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t mib = 1 << 20;
 constexpr unsigned max_field_id = 319;  // rows that the simulated driver's state holds
+constexpr std::size_t max_starts = 8;
+constexpr std::size_t max_inforom = 15;  // NVML's buffers, without the zero
+constexpr std::size_t max_vbios = 31;
+constexpr std::size_t max_text = 79;
 
 std::string text_at(MapReader& map, std::string_view key, Need need = Need::optional) {
   std::string text;
   map.text(key, text, need);
+  return text;
+}
+
+// A text that has to fit a buffer of NVML's.
+std::string short_text(MapReader& map, std::string_view key, std::size_t longest) {
+  std::string text = text_at(map, key);
+  if (text.size() > longest) {
+    map.problem(map.find(key)->place,
+                map.name(key) + " is longer than " + std::to_string(longest) + " letters");
+  }
   return text;
 }
 
@@ -72,14 +86,14 @@ void read_identity(MapReader& file, Product& product) {
   }
   group->number("cores", out.cores, 1, 1'000'000, Need::required);
   group->number("multiprocessors", out.multiprocessors, 1, 1000, Need::required);
-  out.part_number = text_at(*group, "part_number");
-  out.vbios = text_at(*group, "vbios");
+  out.part_number = short_text(*group, "part_number", max_text);
+  out.vbios = short_text(*group, "vbios", max_vbios);
   if (const Node* inforom = group->find("inforom")) {
     MapReader map(*inforom, "identity.inforom", group->problems());
-    out.inforom_image = text_at(map, "image");
-    out.inforom_oem = text_at(map, "oem");
-    out.inforom_ecc = text_at(map, "ecc");
-    out.inforom_power = text_at(map, "power");
+    out.inforom_image = short_text(map, "image", max_inforom);
+    out.inforom_oem = short_text(map, "oem", max_inforom);
+    out.inforom_ecc = short_text(map, "ecc", max_inforom);
+    out.inforom_power = short_text(map, "power", max_inforom);
     map.finish();
   }
   group->flag("gsp_firmware", out.gsp_firmware);
@@ -327,6 +341,10 @@ void read_mig_profile(const Node& node, const std::string& what, MigGeometry& ge
   map.number("size", out.size, 1, 8, Need::required);
   map.numbers("starts", out.starts, 0, 7, Need::required);
   map.finish();
+  if (out.starts.size() > max_starts) {
+    problems.add(node.place, what + ".starts lists more than 8 places");
+    out.starts.resize(max_starts);
+  }
   for (const auto start : out.starts) {
     if (start + out.size > geometry.memory_slices) {
       problems.add(node.place, what + " reaches beyond the " +

@@ -35,7 +35,6 @@ struct FaultRequest {
   std::string delay;              // "2s", "150ms"
   std::string return_code;        // "GPU_IS_LOST" or 15
   std::optional<unsigned> link;   // NVLink number
-  std::optional<unsigned> pid;
 };
 
 struct SimGpu {
@@ -53,8 +52,8 @@ struct SimGpu {
 struct SimReport {
   std::string profile;
   std::string driver_version;
-  std::string state_file;  // STOKER_SIM_STATE
-  std::string root;        // what Env is given for the devices' root
+  std::string state_file;           // STOKER_SIM_STATE
+  std::string root;                 // what Env is given for the devices' root
   std::vector<std::string> faults;  // of the whole driver: "global-lock", "driver-unload", ...
   std::vector<SimGpu> gpus;
 };

@@ -1,0 +1,62 @@
+#include "device/simnode/change.h"
+
+#include <charconv>
+
+#include "base/closest.h"
+
+namespace stoker::simnode {
+
+void for_each_gpu(Change& change, const std::function<void(sim::Gpu&, unsigned)>& apply) {
+  for (const unsigned row : change.gpus) apply(change.state.gpus[row], row);
+}
+
+std::string gpu_words(const std::vector<unsigned>& gpus) {
+  std::vector<std::string> words;
+  words.reserve(gpus.size());
+  for (const unsigned row : gpus) words.push_back(std::to_string(row));
+  return (words.size() == 1 ? "GPU " : "GPUs ") + listed(words);
+}
+
+void add_event(sim::State& state, std::uint64_t type, std::uint64_t data, unsigned gpu) {
+  const std::uint64_t sequence = state.last_event + 1;
+  state.events[(sequence - 1) % sim::max_events] = {.sequence = sequence,
+                                                    .type = type,
+                                                    .data = data,
+                                                    .gpu = gpu,
+                                                    .gpu_instance = sim::no_instance,
+                                                    .compute_instance = sim::no_instance};
+  state.last_event = sequence;
+}
+
+Result<void> set_fault(sim::State& state, const sim::Fault& fault) {
+  sim::Fault* row = nullptr;
+  for (auto& other : state.faults) {
+    if (other.used == 0) {
+      if (row == nullptr) row = &other;
+    } else if (other.function == fault.function && other.gpu == fault.gpu) {
+      row = &other;
+      break;
+    }
+  }
+  if (row == nullptr) {
+    return fail(ErrorCode::unavailable,
+                "64 faults are active already; stoker sim clear takes some back");
+  }
+  *row = fault;
+  row->used = 1;
+  return {};
+}
+
+Result<std::uint64_t> parse_number(std::string_view text, std::string_view what,
+                                   std::uint64_t least, std::uint64_t most) {
+  std::uint64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size() || value < least || value > most) {
+    return fail(ErrorCode::invalid_input,
+                std::string(what) + " has to be a whole number from " + std::to_string(least) +
+                    " to " + std::to_string(most) + ", not '" + std::string(text) + "'");
+  }
+  return value;
+}
+
+}  // namespace stoker::simnode
