@@ -1,11 +1,161 @@
-#include <CLI/CLI.hpp>
+// Verb `up`: watch this node in the foreground and serve what is seen.
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/signalfd.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "agent.h"
+#include "base/log.h"
+#include "base/unique_fd.h"
+#include "command_line.h"
+#include "settings_check.h"
 #include "verbs.h"
 
 namespace stoker::app {
+namespace {
+
+constexpr const char* examples =
+    R"(Prints "ready http://HOST:PORT" when it serves; Ctrl-C ends it, SIGHUP reads the config again.
+
+Examples:
+  stoker up                          this machine's GPUs, http://127.0.0.1:9400
+  stoker up --sim hgx-h100 --data /tmp/sim --listen 127.0.0.1:0
+  stoker up --wait-driver            also where the driver is not loaded yet
+
+Every option can stand in the config file or the environment: stoker config show.
+Exit codes: 0 ended by a signal, 2 could not start: a wrong option, an address or data folder in use, or no
+NVIDIA driver (with --wait-driver it stays and watches for one).)";
+
+// How long to wait for the first word about the driver, and then for the first readings, before
+// serving what is known by then.
+constexpr Seconds first_word{10};
+constexpr Seconds first_readings{3};
+constexpr Milliseconds look_again{20};
+
+// SIGINT, SIGTERM and SIGHUP as something to wait for. Made before any thread exists, so that all
+// inherit the mask; children get their own (device/probe/process.cpp).
+class Signals {
+ public:
+  Signals() {
+    sigset_t set;
+    sigemptyset(&set);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+    fd_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+
+  // The next signal; 0 if none comes within `timeout` (negative: for ever).
+  int wait(Milliseconds timeout) {
+    pollfd waiting{fd_.get(), POLLIN, 0};
+    ::poll(&waiting, 1, static_cast<int>(timeout.count()));
+    signalfd_siginfo info{};
+    const bool got = ::read(fd_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info);
+    return got ? static_cast<int>(info.ssi_signo) : 0;
+  }
+
+ private:
+  UniqueFd fd_;
+};
+
+// Waits until `done`, at most `limit`; false if a signal asks to end.
+template <typename Done>
+bool wait_until(Signals& signals, Seconds limit, Done done) {
+  const auto deadline = system_clock().monotonic() + limit;
+  while (!done() && system_clock().monotonic() < deadline) {
+    const int signal = signals.wait(look_again);
+    if (signal == SIGINT || signal == SIGTERM) return false;
+  }
+  return true;
+}
+
+bool has_no_driver(const device::SourceStatus& status) {
+  return status.state == device::SourceState::library_missing ||
+         status.state == device::SourceState::driver_missing;
+}
+
+int say_no_driver(const device::SourceStatus& status) {
+  fmt::print(stderr,
+             "stoker: there is no NVIDIA driver on this machine, so there is nothing to watch.\n"
+             "  {}\n"
+             "To see Stoker with simulated cards:    stoker up --sim hgx-h100\n"
+             "To wait for the driver to be loaded:   stoker up --wait-driver\n",
+             status.detail.empty() ? device::to_string(status.state) : status.detail);
+  return exit_could_not;
+}
+
+void say_simulated(const config::Settings& settings) {
+  const std::string& profile = settings.text(config::OptionId::sim_profile);
+  if (profile.empty()) return;
+  fmt::print(stderr, "These cards are SIMULATED ({}): they exist only in files under {}/sim.\n",
+             profile, settings.text(config::OptionId::data));
+}
+
+void reload(Agent& agent, const ConfigFlags& flags, const config::Settings& before) {
+  const auto settings = resolve_settings(flags);
+  if (!settings) return log::warning("config_not_reloaded");
+  for (const config::Option& row : config::all_options()) {
+    if (settings->value(row.id) == before.value(row.id)) continue;
+    log::info(row.live ? "config_taken_over" : "config_needs_restart",
+              {{"option", std::string(row.key)}, {"value", config::value_text(settings->value(row.id))}});
+  }
+  agent.reload(*settings);
+}
+
+// Until a signal asks to end.
+void serve(Agent& agent, Signals& signals, const ConfigFlags& flags,
+           const config::Settings& settings) {
+  agent.serve();
+  fmt::print("ready http://{}\n", agent.address());
+  std::fflush(stdout);
+  for (int signal = 0; signal != SIGINT && signal != SIGTERM;) {
+    signal = signals.wait(Milliseconds(-1));
+    if (signal == SIGHUP) reload(agent, flags, settings);
+  }
+}
+
+int run(const ConfigFlags& flags) {
+  const auto settings = resolve_settings(flags);
+  if (!settings) return exit_could_not;
+  std::vector<Finding> findings;
+  check_settings(*settings, findings);
+  fmt::print(stderr, "{}", render_table(findings));
+  if (!findings.empty()) return exit_could_not;
+
+  Signals signals;
+  const auto agent = Agent::start(*settings);
+  if (!agent) return complain(agent.error().describe());
+  say_simulated(*settings);
+  const bool heard = wait_until(signals, first_word, [&] {
+    return (*agent)->status().state != device::SourceState::starting;
+  });
+  if (!heard) return exit_nothing_wrong;
+  const auto status = (*agent)->status();
+  if (has_no_driver(status) && !settings->flag(config::OptionId::driver_wait)) {
+    return say_no_driver(status);
+  }
+  if (!wait_until(signals, first_readings, [&] { return (*agent)->has_readings(); })) {
+    return exit_nothing_wrong;
+  }
+  serve(**agent, signals, flags, *settings);
+  return exit_nothing_wrong;
+}
+
+}  // namespace
 
 void add_up_verb(CLI::App& app, int& exit_code) {
-  app.add_subcommand("up", "")->callback([&exit_code] { exit_code = exit_could_not; });
+  auto flags = std::make_shared<ConfigFlags>();
+  CLI::App* verb =
+      app.add_subcommand("up", "Watch this node and serve what is seen, in the foreground");
+  add_config_file_flag(*verb, *flags);
+  add_option_flags(*verb, *flags);
+  verb->footer(examples);
+  verb->callback([flags, &exit_code] { exit_code = run(*flags); });
 }
 
 }  // namespace stoker::app

@@ -63,8 +63,8 @@ Result<UniqueFd> listen_on(const tcp::endpoint& endpoint, const std::string& tex
 
 class AsioServer final : public HttpServer {
  public:
-  AsioServer(ServerOptions options, Handler handler)
-      : shared_{std::move(options), std::move(handler)}, acceptor_(context_), pause_(context_) {}
+  explicit AsioServer(ServerOptions options)
+      : shared_{std::move(options), {}}, acceptor_(context_), pause_(context_) {}
   AsioServer(const AsioServer&) = delete;
   AsioServer& operator=(const AsioServer&) = delete;
 
@@ -93,7 +93,8 @@ class AsioServer final : public HttpServer {
     return adopt(std::move(*fd));
   }
 
-  void serve() {
+  void serve(Handler handler) override {
+    shared_.handler = std::move(handler);
     accept_when_ready();
     thread_ = std::jthread([this] { context_.run(); });
   }
@@ -173,10 +174,9 @@ class AsioServer final : public HttpServer {
 
 }  // namespace
 
-Result<std::unique_ptr<HttpServer>> HttpServer::start(ServerOptions options, Handler handler) {
-  auto server = std::make_unique<AsioServer>(std::move(options), std::move(handler));
+Result<std::unique_ptr<HttpServer>> HttpServer::bind(ServerOptions options) {
+  auto server = std::make_unique<AsioServer>(std::move(options));
   if (auto opened = server->open(); !opened) return fail(opened.error());
-  server->serve();
   return server;
 }
 

@@ -47,10 +47,12 @@ struct ServerOptions {
 // pass is disconnected.
 class HttpServer {
  public:
-  // Binds at once, then serves in its own thread until destroyed, which takes less than a second.
-  // invalid_input for an address that is none, unavailable with what to do if it is taken,
-  // no_permission for a port that needs root.
-  static Result<std::unique_ptr<HttpServer>> start(ServerOptions options, Handler handler);
+  // Takes the address; connections wait until serve(). No thread exists yet. invalid_input for an
+  // address that is none, unavailable with what to do if it is taken, no_permission for a port that
+  // needs root.
+  static Result<std::unique_ptr<HttpServer>> bind(ServerOptions options);
+  // Serves in a thread of its own until destroyed, which takes less than a second. Once.
+  virtual void serve(Handler handler) = 0;
   virtual ~HttpServer() = default;
   // "127.0.0.1:9400" as bound, with the real port.
   [[nodiscard]] virtual std::string address() const = 0;

@@ -20,7 +20,7 @@ Response echo(const Request& request) {
 
 std::unique_ptr<HttpServer> serve(ServerOptions options = {}) {
   options.listen = "127.0.0.1:0";
-  auto server = HttpServer::start(options, echo);
+  auto server = start(options, echo);
   if (!server) ADD_FAILURE() << server.error().describe();
   return std::move(*server);
 }
@@ -159,7 +159,7 @@ TEST(HttpServer, DisconnectsAnIdleConnectionButNotBeforeItsTime) {
 
 TEST(HttpServer, DisconnectsAClientThatDoesNotTakeItsResponse) {
   auto options = ServerOptions{.listen = "127.0.0.1:0", .request_timeout = milliseconds(300)};
-  const auto server = HttpServer::start(options, [](const Request&) {
+  const auto server = start(options, [](const Request&) {
     return Response{.body = std::string(64 << 20, 'x')};  // more than socket buffers hold
   });
   ASSERT_TRUE(server);
@@ -209,7 +209,7 @@ TEST(HttpServer, StopsWithinASecondWhateverItsClientsDo) {
 
 TEST(HttpServer, SaysWhatToDoWhenTheAddressIsTaken) {
   const auto first = serve();
-  const auto second = HttpServer::start({.listen = first->address()}, echo);
+  const auto second = start({.listen = first->address()}, echo);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code(), ErrorCode::unavailable);
   EXPECT_EQ(second.error().message(),
@@ -220,15 +220,15 @@ TEST(HttpServer, SaysWhatToDoWhenTheAddressIsTaken) {
 
 TEST(HttpServer, RefusesAddressesThatAreNone) {
   for (const char* listen : {"9400", "localhost", "127.0.0.1:99999", "::1:9400", "192.0.2.1:0"}) {
-    const auto server = HttpServer::start({.listen = listen}, echo);
+    const auto server = start({.listen = listen}, echo);
     ASSERT_FALSE(server) << listen;
     EXPECT_EQ(server.error().code(), ErrorCode::invalid_input) << server.error().describe();
   }
 }
 
 TEST(HttpServer, AnswersWhenAHandlerThrows) {
-  const auto server = HttpServer::start({.listen = "127.0.0.1:0"},
-                                        [](const Request&) -> Response { throw std::bad_alloc(); });
+  const auto server =
+      start({.listen = "127.0.0.1:0"}, [](const Request&) -> Response { throw std::bad_alloc(); });
   ASSERT_TRUE(server);
   const auto answer = ask(**server, "GET / HTTP/1.1\r\nConnection: close\r\n\r\n");
   EXPECT_EQ(answer.rfind("HTTP/1.1 500 ", 0), 0U) << answer;

@@ -4,6 +4,7 @@
 #include "net/http_client.h"
 #include "net/http_server.h"
 #include "net/percent.h"
+#include "net/raw_client_test_support.h"
 
 namespace stoker::net {
 namespace {
@@ -26,7 +27,7 @@ TEST(AcceptsGzip, FollowsTheWeights) {
 }
 
 TEST(HttpGet, TellsStatusTypeAndBody) {
-  const auto server = HttpServer::start({.listen = "127.0.0.1:0"}, [](const Request& request) {
+  const auto server = start({.listen = "127.0.0.1:0"}, [](const Request& request) {
     return Response{.status = 404, .content_type = "text/x", .body = "no " + request.path};
   });
   ASSERT_TRUE(server);
@@ -45,7 +46,7 @@ TEST(HttpGet, TellsWhenNobodyIsThere) {
 }
 
 TEST(HttpGet, GivesUpAfterItsTimeout) {
-  const auto server = HttpServer::start({.listen = "127.0.0.1:0"}, [](const Request&) {
+  const auto server = start({.listen = "127.0.0.1:0"}, [](const Request&) {
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     return Response{};
   });

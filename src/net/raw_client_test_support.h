@@ -1,4 +1,4 @@
-// Test support: a TCP client that sends exactly what a test says, and reads what comes.
+// Test support: a server in one call, and a TCP client that sends exactly what a test says, and reads what comes.
 #pragma once
 
 #include <arpa/inet.h>
@@ -12,8 +12,16 @@
 #include <string_view>
 
 #include "base/unique_fd.h"
+#include "net/http_server.h"
 
 namespace stoker::net {
+
+// Binds and serves.
+inline Result<std::unique_ptr<HttpServer>> start(ServerOptions options, Handler handler) {
+  auto server = HttpServer::bind(std::move(options));
+  if (server) (*server)->serve(std::move(handler));
+  return server;
+}
 
 class RawClient {
  public:

@@ -1,0 +1,59 @@
+// Composition: what several verbs share: options of the option table, where the agent is, formats.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "config/settings.h"
+#include "model/render.h"
+
+namespace CLI {
+class App;
+}
+
+namespace stoker::app {
+
+// Values of the flags that a verb takes from the option table; unset ones are empty.
+struct ConfigFlags {
+  std::string file;  // --config
+  std::vector<std::pair<config::OptionId, std::shared_ptr<std::string>>> values;
+};
+
+// --config FILE.
+void add_config_file_flag(CLI::App& verb, ConfigFlags& flags);
+// A flag for every row of the option table that has one.
+void add_option_flags(CLI::App& verb, ConfigFlags& flags);
+
+// The effective options; the file is --config, else STOKER_CONFIG, else /etc/stoker/stoker.yaml where it
+// exists. What is wrong goes to standard error; nullopt if anything is an error.
+std::optional<config::Settings> resolve_settings(const ConfigFlags& flags);
+config::Inputs config_inputs(const ConfigFlags& flags);
+
+// How the command line reaches the running agent.
+struct AgentFlags {
+  std::string url;  // --agent URL; empty: where the config says that the agent listens
+  ConfigFlags config;
+};
+void add_agent_flags(CLI::App& verb, AgentFlags& flags);
+
+// GET of `path` from the agent: its document. The error says what to do if there is no agent.
+Result<std::string> ask_agent(const AgentFlags& flags, std::string_view path);
+
+enum class Output { table, json, yaml, jsonl, sarif };
+// -o/--output, one of the words of `formats` ("table|json|yaml").
+void add_output_flag(CLI::App& verb, Output& output, std::string_view formats);
+
+// Prints `document` of the API as `output`, which is not table.
+int print_document(const std::string& document, Output output);
+
+// "stoker: MESSAGE" on standard error; returns exit_could_not.
+int complain(std::string_view message);
+
+// 80 columns, and colour where standard output is a terminal that has it.
+TableStyle table_style();
+
+}  // namespace stoker::app

@@ -1,0 +1,29 @@
+#include "settings_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/closest.h"
+#include "device/simnode/sim_node.h"
+
+namespace stoker::app {
+
+void check_settings(const config::Settings& settings, std::vector<Finding>& findings) {
+  const std::string& profile = settings.text(config::OptionId::sim_profile);
+  const auto known = simnode::profile_names();
+  if (profile.empty() || std::ranges::find(known, profile) != known.end()) return;
+  const config::Origin& origin = settings.origin(config::OptionId::sim_profile);
+  const auto hint = did_you_mean(profile, known);
+  Finding finding;
+  finding.rule = "config-wrong-value";
+  finding.severity = Severity::error;
+  finding.entity = {EntityKind::file, origin.where};
+  finding.location = FileLocation{origin.where};
+  finding.message = fmt::format("there is no simulated profile \"{}\"", profile);
+  finding.action = Action::fix_config;
+  finding.fix = hint.empty() ? fmt::format("there are {}", listed(known)) : hint;
+  findings.push_back(std::move(finding));
+}
+
+}  // namespace stoker::app

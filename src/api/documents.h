@@ -1,0 +1,38 @@
+// Edge: the JSON documents of the API, written from a snapshot. Keys carry their unit; a value that is
+// missing is null beside "<key>_reason" (DESIGN section 11).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_text.h"
+#include "model/finding.h"
+#include "store/snapshot.h"
+
+namespace stoker::api {
+
+// {"schema":"stoker.dev/v1/gpu","gpus":[...]} of the given GPUs, which belong to `snapshot`.
+std::string gpus_document(const store::Snapshot& snapshot,
+                          const std::vector<const store::GpuSnapshot*>& gpus);
+
+// {"schema":"stoker.dev/v1/status", the verdict, why, what is read and how, "findings":[...]}
+struct StatusFacts {
+  std::string version;
+  std::string simulated_profile;
+};
+std::string status_document(const store::Snapshot& snapshot, const StatusFacts& facts);
+
+// {"schema":"stoker.dev/v1/field","fields":[...]}; nullptr: nothing runs, so no costs are known.
+std::string fields_document(const store::Snapshot* snapshot);
+
+// {"schema":"stoker.dev/v1/error","error":{"code","message"}}
+std::string error_document(std::string_view code, std::string_view message);
+
+// `"<key>": value`, or null and `"<key>_reason": "<word>"`.
+void write_reading(JsonWriter& json, const std::string& key, const Reading& reading);
+void write_missing(JsonWriter& json, const std::string& key, Reason reason);
+
+bool is_simulated(const store::Snapshot& snapshot, const std::string& profile);
+
+}  // namespace stoker::api

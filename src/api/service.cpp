@@ -1,0 +1,165 @@
+#include "api/service.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+
+#include "api/documents.h"
+#include "base/closest.h"
+#include "health/node_status.h"
+
+namespace stoker::api {
+namespace {
+
+using net::Request;
+using net::Response;
+using store::GpuSnapshot;
+using store::Snapshot;
+
+constexpr const char* json_type = "application/json";
+constexpr std::string_view gpus_below = "/api/v1/gpus/";
+
+struct Page {
+  std::string_view path;
+  std::string_view help;
+};
+constexpr std::array<Page, 8> pages = {{
+    {"/metrics", "for Prometheus; the same series as dcgm-exporter, and stoker_*"},
+    {"/healthz", "200 while this process serves"},
+    {"/readyz", "200 while the GPUs are being read"},
+    {"/api/v1/status", "is anything wrong, and why"},
+    {"/api/v1/gpus", "every GPU with all its readings"},
+    {"/api/v1/gpus/{index|uuid|pci}", "one GPU"},
+    {"/api/v1/fields", "what is read, and what reading it costs here"},
+    {"/", "this page"},
+}};
+
+bool is_api(std::string_view path) { return path == "/api" || path.starts_with("/api/"); }
+
+Response problem(const Request& request, int status, ErrorCode code, const std::string& message) {
+  if (!is_api(request.path)) return {.status = status, .body = message + "\n"};
+  return {.status = status,
+          .content_type = json_type,
+          .body = error_document(to_string(code), message)};
+}
+
+Response json(std::string document) {
+  return {.content_type = json_type, .body = std::move(document)};
+}
+
+Response not_found(const Request& request) {
+  std::vector<std::string> known;
+  for (const Page& page : pages) known.emplace_back(page.path);
+  const auto hint = did_you_mean(request.path, known);
+  return problem(request, 404, ErrorCode::not_found,
+                 fmt::format("there is no page {}; {}", request.path,
+                             hint.empty() ? "/ lists those that there are" : hint));
+}
+
+bool names(const GpuSnapshot& gpu, std::string_view id, const std::optional<PciAddress>& pci) {
+  std::uint32_t index = 0;
+  const auto [end, code] = std::from_chars(id.data(), id.data() + id.size(), index);
+  if (code == std::errc{} && end == id.data() + id.size()) return gpu.info.index == index;
+  return gpu.info.uuid == id || (pci && gpu.info.pci == *pci);
+}
+
+Response one_gpu(const Request& request, const Snapshot& snapshot) {
+  const std::string_view id = std::string_view(request.path).substr(gpus_below.size());
+  std::optional<PciAddress> pci;
+  if (auto parsed = PciAddress::parse(id)) pci = *parsed;
+  std::vector<const GpuSnapshot*> found;
+  for (const auto& gpu : snapshot.gpus) {
+    if (names(gpu, id, pci)) found.push_back(&gpu);
+  }
+  if (found.empty()) {
+    return problem(
+        request, 404, ErrorCode::not_found,
+        fmt::format("there is no GPU \"{}\" here: name one of {} by index, UUID or PCI address", id,
+                    snapshot.gpus.size()));
+  }
+  return json(gpus_document(snapshot, found));
+}
+
+Response all_gpus(const Snapshot& snapshot) {
+  std::vector<const GpuSnapshot*> every;
+  for (const auto& gpu : snapshot.gpus) every.push_back(&gpu);
+  return json(gpus_document(snapshot, every));
+}
+
+Response ready(const Snapshot& snapshot) {
+  if (snapshot.source.state == device::SourceState::running) return {.body = "ok\n"};
+  return {.status = 503,
+          .body = fmt::format("{}: {}\n", device::to_string(snapshot.source.state),
+                              snapshot.source.detail)};
+}
+
+Response index_page(const std::string& version) {
+  std::string body = fmt::format("stoker {}\n\n", version);
+  for (const Page& page : pages) body += fmt::format("{:<32} {}\n", page.path, page.help);
+  return {.body = std::move(body)};
+}
+
+}  // namespace
+
+Service::Service(Snapshots snapshots, ServiceOptions options, const Clock& clock)
+    : snapshots_(std::move(snapshots)),
+      simulated_profile_(std::move(options.simulated_profile)),
+      version_(options.version),
+      clock_(clock) {
+  render_.host_label = options.host_label;
+  render_.extra_fields = std::move(options.extra_fields);
+  render_.version = std::move(options.version);
+  render_.revision = std::move(options.revision);
+}
+
+void Service::set_metrics(exporting::HostLabel host_label, std::vector<FieldId> extra_fields) {
+  const MutexLock lock(mutex_);
+  render_.host_label = host_label;
+  render_.extra_fields = std::move(extra_fields);
+}
+
+Response Service::metrics(const Request& request) {
+  const auto started = clock_.monotonic();
+  const Snapshot snapshot = snapshots_();
+  const auto format = exporting::choose_format(request.accept);
+  const auto findings = health::evaluate(snapshot);
+  const MutexLock lock(mutex_);
+  Response response{.content_type = std::string(exporting::content_type(format)),
+                    .body = exporting::render(snapshot, findings, render_, format)};
+  ++render_.scrapes.scrapes;
+  render_.scrapes.render_seconds +=
+      static_cast<double>((clock_.monotonic() - started).count()) / 1e9;
+  return response;
+}
+
+Response Service::answer(const Request& request) {
+  const std::string_view path = request.path;
+  const bool one = path.starts_with(gpus_below) && path.size() > gpus_below.size();
+  const bool known = one || std::ranges::find(pages, path, &Page::path) != pages.end();
+  if (!known) return not_found(request);
+  if (request.method != "GET") {
+    auto response = problem(request, 405, ErrorCode::invalid_input,
+                            fmt::format("{} can only be read (GET, HEAD)", path));
+    response.headers.emplace_back("Allow", "GET, HEAD");
+    return response;
+  }
+  // Scrapers add parameters to /metrics; a question to the API that we don't understand would get the
+  // wrong answer.
+  if (is_api(path) && !request.query.empty()) {
+    return problem(
+        request, 400, ErrorCode::invalid_input,
+        fmt::format("{} takes no parameters, and \"{}\" was given", path, request.query));
+  }
+  if (path == "/") return index_page(version_);
+  if (path == "/healthz") return {.body = "ok\n"};
+  if (path == "/metrics") return metrics(request);
+  const Snapshot snapshot = snapshots_();
+  if (path == "/readyz") return ready(snapshot);
+  if (path == "/api/v1/status")
+    return json(status_document(snapshot, {version_, simulated_profile_}));
+  if (path == "/api/v1/fields") return json(fields_document(&snapshot));
+  return one ? one_gpu(request, snapshot) : all_gpus(snapshot);
+}
+
+}  // namespace stoker::api

@@ -1,0 +1,105 @@
+// Edge: /api/v1/status: the verdict first, then why, then what it rests on.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "api/documents.h"
+#include "health/node_status.h"
+#include "model/render.h"
+
+namespace stoker::api {
+namespace {
+
+using device::GpuState;
+using store::Snapshot;
+
+void write_source(JsonWriter& json, const Snapshot& snapshot) {
+  const auto& source = snapshot.source;
+  json.key("source").begin_object();
+  json.member("state", device::to_string(source.state)).member_or_null("detail", source.detail);
+  json.member("since_seconds",
+              static_cast<double>((snapshot.taken_at - source.since).count()) / 1e9);
+  json.key("probe_pid");
+  if (source.probe_pid > 0) {
+    json.value(source.probe_pid);
+  } else {
+    json.null();
+  }
+  json.member("stuck_probes", source.stuck_probes).member("restarts", source.restarts);
+  json.end_object();
+}
+
+void write_driver(JsonWriter& json, const Snapshot& snapshot) {
+  if (!snapshot.driver) {
+    const Reason why = store::reason_of(snapshot.source.state);
+    return write_missing(json, "driver", why == Reason::ok ? Reason::pending : why);
+  }
+  const auto& driver = *snapshot.driver;
+  json.key("driver").begin_object();
+  json.member_or_null("driver_version", driver.driver_version);
+  json.member_or_null("nvml_version", driver.nvml_version);
+  if (driver.cuda_version > 0) {
+    json.member("cuda_version",
+                fmt::format("{}.{}", driver.cuda_version / 1000, driver.cuda_version % 1000 / 10));
+  } else {
+    json.key("cuda_version").null();
+  }
+  json.key("abi_notes").begin_array();
+  for (const auto& note : driver.abi_notes) json.value(note);
+  json.end_array().end_object();
+}
+
+void write_gpu_counts(JsonWriter& json, const Snapshot& snapshot) {
+  const auto count = [&](GpuState state) {
+    return std::ranges::count(snapshot.gpus, state, &store::GpuSnapshot::state);
+  };
+  json.key("gpu_counts").begin_object().member("total", snapshot.gpus.size());
+  for (const auto state : {GpuState::present, GpuState::lost, GpuState::hung}) {
+    json.member(device::to_string(state), count(state));
+  }
+  json.end_object();
+}
+
+void write_node(JsonWriter& json, const Snapshot& snapshot) {
+  json.key("node").begin_object().member("hostname", snapshot.hostname);
+  for (const Field& field : all_fields()) {
+    if (field.entity == EntityKind::node) {
+      write_reading(json, field.key(), snapshot.node.get(field.id));
+    }
+  }
+  json.end_object();
+}
+
+}  // namespace
+
+bool is_simulated(const Snapshot& snapshot, const std::string& profile) {
+  return !profile.empty() || (snapshot.driver && snapshot.driver->simulated);
+}
+
+std::string status_document(const Snapshot& snapshot, const StatusFacts& facts) {
+  const auto findings = health::evaluate(snapshot);
+  const auto judged = health::judge(snapshot, findings);
+  JsonWriter json;
+  json.begin_object().member("schema", "stoker.dev/v1/status");
+  json.member("verdict", health::to_string(judged.verdict)).member("reason", judged.reason);
+  json.member("simulated", is_simulated(snapshot, facts.simulated_profile));
+  json.member_or_null("simulated_profile", facts.simulated_profile);
+  json.member("time", format_utc(snapshot.wall)).member("stoker_version", facts.version);
+  write_source(json, snapshot);
+  write_driver(json, snapshot);
+  write_gpu_counts(json, snapshot);
+  write_node(json, snapshot);
+  json.key("findings").begin_array();
+  for (const Finding& finding : findings) write_finding(json, finding);
+  json.end_array().end_object();
+  return json.text();
+}
+
+std::string error_document(std::string_view code, std::string_view message) {
+  JsonWriter json;
+  json.begin_object().member("schema", "stoker.dev/v1/error").key("error").begin_object();
+  json.member("code", code).member("message", message).end_object().end_object();
+  return json.text();
+}
+
+}  // namespace stoker::api

@@ -1,0 +1,170 @@
+#include "api/views.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "api/document_reader.h"
+#include "api/gpu_cells.h"
+#include "api/text_table.h"
+#include "base/clock.h"
+
+namespace stoker::api {
+namespace {
+
+constexpr double gibibyte = 1024.0 * 1024 * 1024;
+constexpr std::size_t name_width = 14;
+
+std::string upper(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+// What stands in the first line, so that nobody has to look for it.
+std::string verdict_line(const Json& status, const TableStyle& style) {
+  const std::string verdict = text_of(status, "verdict");
+  const std::string colour = verdict == "ok"         ? "\x1b[1;32m"
+                             : verdict == "degraded" ? "\x1b[1;33m"
+                                                     : "\x1b[1;31m";
+  const std::string word = upper(verdict);
+  return fmt::format("{}{:<10}{}{}\n", style.colour ? colour : "", word,
+                     style.colour ? "\x1b[0m" : "", text_of(status, "reason"));
+}
+
+std::string simulated_line(const Json& status) {
+  if (!flag_of(status, "simulated")) return "";
+  const std::string profile = text_of(status, "simulated_profile");
+  return fmt::format("SIMULATED These cards are not real: they exist only in files{}.\n",
+                     profile.empty() ? "" : fmt::format(" (profile {})", profile));
+}
+
+std::string driver_text(const Json& status) {
+  const Json& driver = list_of(status, "driver");
+  if (driver.empty()) return fmt::format("no driver ({})", text_of(status, "driver_reason"));
+  return fmt::format("driver {}, CUDA {}", text_of(driver, "driver_version"),
+                     text_of(driver, "cuda_version"));
+}
+
+std::string source_text(const Json& status) {
+  const Json& source = list_of(status, "source");
+  std::string text = text_of(source, "state");
+  if (const auto detail = text_of(source, "detail"); !detail.empty()) text += ": " + detail;
+  if (const double stuck = number_of(source, "stuck_probes"); stuck > 0) {
+    text += fmt::format("; {} stuck", stuck);
+  }
+  return text;
+}
+
+std::string host_text(const Json& node) {
+  return fmt::format("CPU {} %, memory {} of {} GiB available, /dev/shm {} of {} GiB used",
+                     number_cell(node, "cpu_busy_percent"),
+                     number_cell(node, "memory_available_bytes", 1, gibibyte),
+                     number_cell(node, "memory_total_host_bytes", 1, gibibyte),
+                     number_cell(node, "shm_used_bytes", 1, gibibyte),
+                     number_cell(node, "shm_total_bytes", 1, gibibyte));
+}
+
+std::vector<std::string> cells_of(const Json& gpu) {
+  return {number_cell(gpu, "index"),
+          name_cell(gpu, name_width),
+          text_of(gpu, "state"),
+          number_cell(gpu, "utilization_percent"),
+          memory_cell(gpu),
+          number_cell(gpu, "temperature_celsius"),
+          power_cell(gpu)};
+}
+
+std::vector<Column> columns_of_gpus() {
+  return {{"GPU", Align::right},         {"NAME", Align::left, name_width},
+          {"STATE", Align::left, 7},     {"UTIL %", Align::right, 6},
+          {"MEM GiB", Align::right, 11}, {"TEMP °C", Align::right, 7},
+          {"POWER W", Align::right, 8}};
+}
+
+std::string gpu_table(const Json& gpus) {
+  TextTable table(columns_of_gpus());
+  for (const Json& gpu : list_of(gpus, "gpus")) table.add(cells_of(gpu));
+  return table.text();
+}
+
+std::string finding_blocks(const Json& status, const TableStyle& style) {
+  std::vector<Finding> findings;
+  for (const Json& finding : list_of(status, "findings")) findings.push_back(read_finding(finding));
+  if (findings.empty()) return "";
+  return "\n" + render_table(findings, style);
+}
+
+}  // namespace
+
+Result<StatusView> view_status(const std::string& status, const std::string& gpus,
+                               const TableStyle& style) {
+  const auto judged = read_document(status);
+  if (!judged) return fail(judged.error());
+  const auto cards = read_document(gpus);
+  if (!cards) return fail(cards.error());
+  const Json& node = list_of(*judged, "node");
+  StatusView view;
+  view.healthy = text_of(*judged, "verdict") == "ok";
+  view.text = verdict_line(*judged, style) + simulated_line(*judged);
+  view.text +=
+      fmt::format("{:<10}{}, {}\n", "node", text_of(node, "hostname"), driver_text(*judged));
+  view.text += fmt::format("{:<10}{}\n", "reading", source_text(*judged));
+  view.text += fmt::format("{:<10}{}\n", "host", host_text(node));
+  if (!list_of(*cards, "gpus").empty()) view.text += "\n" + gpu_table(*cards);
+  view.text += finding_blocks(*judged, style);
+  return view;
+}
+
+Result<std::string> view_gpus(const std::string& gpus) {
+  const auto document = read_document(gpus);
+  if (!document) return fail(document.error());
+  auto columns = columns_of_gpus();
+  columns.insert(columns.begin() + 1, Column{"PCI"});
+  TextTable table(std::move(columns));
+  for (const Json& gpu : list_of(*document, "gpus")) {
+    auto cells = cells_of(gpu);
+    cells.insert(cells.begin() + 1, text_of(gpu, "pci"));
+    table.add(std::move(cells));
+  }
+  return table.text();
+}
+
+Result<std::string> view_gpus_now(const std::string& gpus, bool with_titles) {
+  const auto document = read_document(gpus);
+  if (!document) return fail(document.error());
+  auto columns = columns_of_gpus();
+  columns.insert(columns.begin(), Column{"TIME", Align::left, 8});
+  TextTable table(std::move(columns));
+  // "2026-11-27T23:08:25.123Z" -> "23:08:25"
+  const std::string time = text_of(*document, "time");
+  for (const Json& gpu : list_of(*document, "gpus")) {
+    auto cells = cells_of(gpu);
+    cells.insert(cells.begin(), time.size() > 19 ? time.substr(11, 8) : time);
+    table.add(std::move(cells));
+  }
+  return table.text(with_titles);
+}
+
+Result<std::string> view_fields(const std::string& fields) {
+  const auto document = read_document(fields);
+  if (!document) return fail(document.error());
+  TextTable table({{"FIELD"},
+                   {"ENTITY"},
+                   {"GETTER"},
+                   {"COST"},
+                   {"CALLS", Align::right},
+                   {"MEAN µs", Align::right},
+                   {"MAX µs", Align::right}});
+  for (const Json& field : list_of(*document, "fields")) {
+    const bool called = number_of(field, "calls") > 0;
+    table.add({text_of(field, "name"), text_of(field, "entity"), text_of(field, "getter"),
+               text_of(field, "cost_class"), called ? number_cell(field, "calls") : "-",
+               called ? number_cell(field, "call_mean_microseconds", 1) : "-",
+               called ? number_cell(field, "call_longest_microseconds", 1) : "-"});
+  }
+  return table.text();
+}
+
+}  // namespace stoker::api
