@@ -29,7 +29,7 @@ Return activate(Gpu& gpu, unsigned mode) {
   return Return::success;
 }
 
-// Numbers as on a real card: one for each place of each size, so that a number comes back when an
+// One number for each place of each size, so that a number comes back when an
 // instance of the same size is made at the same place again.
 std::uint32_t instance_id(std::uint32_t start, std::uint32_t size) {
   switch (size) {
