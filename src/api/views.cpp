@@ -36,7 +36,7 @@ std::string verdict_line(const Json& status, const TableStyle& style) {
 std::string simulated_line(const Json& status) {
   if (!flag_of(status, "simulated")) return "";
   const std::string profile = text_of(status, "simulated_profile");
-  return fmt::format("SIMULATED These cards are not real: they exist only in files{}.\n",
+  return fmt::format("SIMULATED no real cards: these exist only in files{}\n",
                      profile.empty() ? "" : fmt::format(" (profile {})", profile));
 }
 
@@ -58,7 +58,7 @@ std::string source_text(const Json& status) {
 }
 
 std::string host_text(const Json& node) {
-  return fmt::format("CPU {} %, memory {} of {} GiB available, /dev/shm {} of {} GiB used",
+  return fmt::format("CPU {} %, memory {}/{} GiB free, /dev/shm {}/{} GiB used",
                      number_cell(node, "cpu_busy_percent"),
                      number_cell(node, "memory_available_bytes", 1, gibibyte),
                      number_cell(node, "memory_total_host_bytes", 1, gibibyte),
@@ -78,8 +78,8 @@ std::vector<std::string> cells_of(const Json& gpu) {
 
 std::vector<Column> columns_of_gpus() {
   return {{"GPU", Align::right},         {"NAME", Align::left, name_width},
-          {"STATE", Align::left, 7},     {"UTIL %", Align::right, 6},
-          {"MEM GiB", Align::right, 11}, {"TEMP °C", Align::right, 7},
+          {"STATE", Align::left, 7},     {"UTIL%", Align::right, 5},
+          {"MEM GiB", Align::right, 11}, {"TEMP°C", Align::right, 6},
           {"POWER W", Align::right, 8}};
 }
 
