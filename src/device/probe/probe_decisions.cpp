@@ -65,13 +65,15 @@ void ProbeLifecycle::tell_hung(const ProbeTrack& probe, const Stall& stall) {
                                  to_string(call.getter),
                                  format_duration(probe.beat_at - call.since), probe.pid));
   }
-  if (!stall.silent && !(probe.init_since && stall.whole)) return;
-  const std::string age = format_duration(stall.oldest);
+  const bool silent = stall.silent && probe.alive_at;
+  if (!silent && !(probe.init_since && stall.whole)) return;
   const std::string why =
-      stall.silent
-          ? fmt::format("probe {} shows no life for {}, and it is not stopped", probe.pid, age)
-          : fmt::format("probe {} waits for the driver to start for {}", probe.pid, age);
-  for (const PciAddress& gpu : board_.to_open()) board_.hung(gpu, why);
+      fmt::format(fmt::runtime(silent ? "probe {} shows no life for {}, and it is not stopped"
+                                      : "probe {} waits for the driver to start for {}"),
+                  probe.pid, format_duration(stall.oldest));
+  for (const PciAddress& gpu : board_.to_open()) {
+    if (board_.state(gpu) != GpuState::lost) board_.hung(gpu, why);
+  }
 }
 
 // Whether this probe's stall is the second one.

@@ -57,14 +57,27 @@ Nanoseconds ProbeLifecycle::next_backoff() {
 
 void ProbeLifecycle::ask(ProbeTrack& probe, MonotonicTime ladder_from) {
   if (probe.role == Role::leaving) return;
+  if (probe.role == Role::successor) leave_to_scouts(probe, ladder_from);
   probe.role = Role::leaving;
   probe.ladder_from = ladder_from;
   probe.asked_at = ladder_from;
   commands_.emplace_back(AskToLeave{probe.id});
 }
 
+// A successor that does not take over: what it alone would have opened is looked at again later.
+void ProbeLifecycle::leave_to_scouts(const ProbeTrack& successor, MonotonicTime now) {
+  const ProbeTrack* running = find_role(Role::main);
+  if (running == nullptr) return;
+  for (const PciAddress& gpu : board_.to_open()) {
+    if (!running->opened.contains(gpu) && board_.state(gpu) != GpuState::lost) {
+      board_.exclude(gpu, successor.id, now);
+    }
+  }
+}
+
 void ProbeLifecycle::ask_all(MonotonicTime now) {
-  for (auto& [id, probe] : probes_) ask(probe, now);
+  // A call may begin until the asking is heard, and has its time too.
+  for (auto& [id, probe] : probes_) ask(probe, now + timing_.heartbeat);
 }
 
 void ProbeLifecycle::fail_main(ProbeTrack& probe, Failure failure, MonotonicTime now) {
@@ -163,6 +176,7 @@ void ProbeLifecycle::looked(ProbeId id, bool stopped, MonotonicTime now) {
   const auto found = probes_.find(id);
   if (found == probes_.end()) return;
   ProbeTrack& probe = found->second;
+  probe.alive_at = stopped ? std::nullopt : std::optional(now);
   if (!stopped) {
     probe.stopped_since.reset();
   } else if (!probe.stopped_since) {
@@ -177,6 +191,7 @@ void ProbeLifecycle::exited(ProbeId id, const std::string& how, MonotonicTime no
   const ProbeTrack probe = std::move(found->second);
   probes_.erase(found);
   if (probe.role == Role::main) main_died(probe, how, now);
+  if (probe.role == Role::successor) leave_to_scouts(probe, now);
 }
 
 void ProbeLifecycle::main_died(const ProbeTrack& probe, const std::string& how, MonotonicTime now) {
@@ -190,6 +205,7 @@ void ProbeLifecycle::main_died(const ProbeTrack& probe, const std::string& how, 
 }
 
 void ProbeLifecycle::driver_reloaded(MonotonicTime now) {
+  want_successor_ = want_successor_ || !board_.excluded().empty();
   board_.readmit_all({});
   first_stuck_ = 0;
   start_at_ = now;
@@ -202,6 +218,7 @@ void ProbeLifecycle::release(MonotonicTime now) {
 }
 
 void ProbeLifecycle::resume(MonotonicTime now) {
+  if (!released_) return;
   released_ = false;
   board_.readmit_all(living_ids());
   failure_.reset();

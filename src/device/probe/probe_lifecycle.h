@@ -101,6 +101,7 @@ class ProbeLifecycle {
   void main_died(const ProbeTrack& probe, const std::string& how, MonotonicTime now);
   void ask(ProbeTrack& probe, MonotonicTime ladder_from);
   void ask_all(MonotonicTime now);
+  void leave_to_scouts(const ProbeTrack& successor, MonotonicTime now);
   Nanoseconds next_backoff();
 
   // probe_decisions.cpp: what follows from the time

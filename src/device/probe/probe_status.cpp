@@ -20,9 +20,10 @@ SourceStatus ProbeLifecycle::status(MonotonicTime now) {
     status.state = SourceState::released;
     status.detail = "the driver was let go on demand; no process of ours holds it";
   } else if (released_) {
-    status.state = told_ ? told_->state : SourceState::starting;
-    status.detail = fmt::format("letting go of the driver: probe {} has not left yet",
-                                probes_.begin()->second.pid);
+    const ProbeTrack& last = probes_.begin()->second;
+    const bool late = now - last.asked_at >= timing_.stop_wait;
+    status.state = late ? SourceState::failed : SourceState::starting;
+    status.detail = fmt::format("letting go of the driver: probe {} has not left yet", last.pid);
   } else if (driver_hung_) {
     status.state = SourceState::driver_hung;
     status.detail =

@@ -35,6 +35,7 @@ Stall ProbeTrack::stall(const Timing& timing, MonotonicTime now) const {
 void ProbeTrack::take(const Heartbeat& beat, MonotonicTime now) {
   beat_at = now;
   stopped_since.reset();
+  alive_at.reset();
   init_since.reset();
   events_since.reset();
   calls.clear();

@@ -56,6 +56,7 @@ struct ProbeTrack {
   std::vector<Unopened> unopened;
 
   std::optional<MonotonicTime> looked_at;
+  std::optional<MonotonicTime> alive_at;       // silent, and looked at: not stopped
   std::optional<MonotonicTime> stopped_since;  // somebody stopped it (SIGSTOP)
 
   // Once leaving: when the call that it is stuck in began, or when it was asked.

@@ -17,6 +17,11 @@
 #include "device/probe/process.h"
 
 namespace stoker::device::probe {
+namespace {
+
+constexpr std::size_t most_held = 512;  // messages of a probe that has not taken over yet
+
+}  // namespace
 
 // Everything but the wishes is of the one thread that starts probes, hears them and tells the
 // listener; that thread never waits for a probe.
@@ -54,6 +59,9 @@ class Supervisor::Shell {
     std::optional<DriverInfo> driver;
     std::vector<GpuInfo> gpus;
     std::uint64_t dropped = 0;
+    // What it told before it was the one whose readings count: its first round has fields that are
+    // read seldom.
+    std::vector<Message> held = {};
   };
 
   template <typename Change>
@@ -235,7 +243,13 @@ void Supervisor::Shell::take(ProbeId id, Child& child, Message& message) {
   }
   // What follows from this message is told before what it says: a GPU that answers again first.
   decide();
-  if (listener_ != nullptr && lifecycle_->main() == id) pass_on(message);
+  if (listener_ == nullptr) return;
+  if (lifecycle_->main() != id) {
+    if (child.held.size() < most_held) child.held.push_back(std::move(message));
+    return;
+  }
+  for (const Message& earlier : std::exchange(child.held, {})) pass_on(earlier);
+  pass_on(message);
 }
 
 void Supervisor::Shell::pass_on(const Message& message) {
@@ -270,7 +284,7 @@ void Supervisor::Shell::execute(const StartProbe& start) {
   log::info("probe_started",
             {{"pid", std::to_string(process->pid())},
              {"opens", start.scope.only ? std::to_string(start.scope.only->size()) : "all"}});
-  children_.emplace(start.probe, Child{std::move(*process), std::nullopt, {}, 0});
+  children_.emplace(start.probe, Child{std::move(*process), std::nullopt, {}});
 }
 
 void Supervisor::Shell::execute(const AskToLeave& ask) {

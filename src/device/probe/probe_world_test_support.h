@@ -1,0 +1,290 @@
+// A small world for tests of ProbeLifecycle: a clock that tests move, a driver whose GPUs can be made
+// to hang, vanish or come back, and probe processes that open them, beat, read and leave as the real
+// ones do. It executes every command of the lifecycle and records what was told.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <csignal>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "device/probe/probe_lifecycle.h"
+
+namespace stoker::device::probe {
+
+inline PciAddress gpu_address(int number) {
+  return {0, static_cast<std::uint8_t>(0x10 + number), 0, 0};
+}
+
+// What is wrong with the simulated driver.
+struct FakeDriver {
+  std::set<PciAddress> gpus;
+  std::set<PciAddress> hanging;        // calls of these do not return
+  std::set<PciAddress> lost;           // calls of these say so
+  bool locked = false;                 // no call of anything returns
+  bool uninterruptible = false;        // a process with a call under way does not die (state D)
+  std::optional<SourceState> refuses;  // starting the driver fails with this
+  bool unloaded = false;               // calls of probes that are open say that the driver is gone
+};
+
+struct FakeProbe {
+  int pid = 0;
+  Scope scope;
+  bool stopped = false;   // SIGSTOP
+  bool leaving = false;   // asked, or a fatal signal
+  bool immortal = false;  // does not die while it has a call under way
+  bool initialised = false;
+  bool listed = false;
+  std::optional<MonotonicTime> init_since;
+  std::map<PciAddress, MonotonicTime> calls;
+  std::set<PciAddress> open;
+  std::map<PciAddress, MonotonicTime> read_at;
+  std::set<PciAddress> gone;  // lost while this process had them open: it never sees them again
+};
+
+class ProbeWorld {
+ public:
+  explicit ProbeWorld(int gpus, const Timing& timing = {})
+      : timing_(timing), lifecycle_(timing, clock_.monotonic()) {
+    for (int number = 0; number < gpus; ++number) driver.gpus.insert(gpu_address(number));
+  }
+
+  FakeDriver driver;
+
+  // Lets `time` pass in steps of one heartbeat.
+  void pass(Nanoseconds time) {
+    for (Nanoseconds left = time; left > Nanoseconds{0}; left -= timing_.heartbeat) step();
+  }
+  // Steps until `done` or for `longest`; true if it came true.
+  template <typename Done>
+  bool pass_until(Done done, Nanoseconds longest) {
+    for (Nanoseconds left = longest; left > Nanoseconds{0}; left -= timing_.heartbeat) {
+      if (done()) return true;
+      step();
+    }
+    return done();
+  }
+
+  void step() {
+    clock_.advance(timing_.heartbeat);
+    for (auto& [id, probe] : probes_) live(id, probe);
+    for (auto probe = probes_.begin(); probe != probes_.end();) {
+      if (!dies(probe->second)) {
+        ++probe;
+        continue;
+      }
+      lifecycle_.exited(probe->first, "ended", now());
+      probe = probes_.erase(probe);
+    }
+    decide();
+  }
+
+  void kill_main() { find_main()->leaving = true; }
+  void stop_main() { find_main()->stopped = true; }
+  void make_immortal(ProbeId probe) { probes_.at(probe).immortal = true; }
+  void reload_driver() { lifecycle_.driver_reloaded(now()); }
+  void release() { lifecycle_.release(now()); }
+  void resume() { lifecycle_.resume(now()); }
+
+  [[nodiscard]] MonotonicTime now() const { return clock_.monotonic(); }
+  [[nodiscard]] ManualClock& clock() { return clock_; }
+  [[nodiscard]] const ProbeLifecycle& lifecycle() const { return lifecycle_; }
+  [[nodiscard]] const SourceStatus& status() const { return status_; }
+  [[nodiscard]] GpuState state(int gpu) const {
+    const auto found = states_.find(gpu_address(gpu));
+    return found == states_.end() ? GpuState::present : found->second;
+  }
+  // When the last reading of this GPU was passed on.
+  [[nodiscard]] Nanoseconds age(int gpu) const {
+    const auto found = read_at_.find(gpu_address(gpu));
+    return found == read_at_.end() ? Nanoseconds::max() : now() - found->second;
+  }
+  [[nodiscard]] const std::map<ProbeId, FakeProbe>& probes() const { return probes_; }
+  [[nodiscard]] const std::vector<Scope>& started() const { return started_; }
+  // Everything but statuses, as text with the time since the world began: "45.0s leave 1".
+  [[nodiscard]] const std::vector<std::string>& record() const { return record_; }
+  [[nodiscard]] std::vector<std::string> record_of(const std::string& word) const {
+    std::vector<std::string> all;
+    for (const std::string& line : record_) {
+      if (line.find(" " + word) != std::string::npos) all.push_back(line);
+    }
+    return all;
+  }
+  [[nodiscard]] bool ran_well() const {
+    return status_.state == SourceState::running && !states_hung_or_lost();
+  }
+  std::size_t most_living = 0;
+  // The youngest call age at which a probe in the driver got each signal.
+  std::map<int, Nanoseconds> signalled_at;
+
+ private:
+  [[nodiscard]] bool states_hung_or_lost() const {
+    for (const auto& [gpu, state] : states_) {
+      if (state != GpuState::present) return true;
+    }
+    return false;
+  }
+  FakeProbe* find_main() {
+    const auto found = probes_.find(lifecycle_.main());
+    return found == probes_.end() ? nullptr : &found->second;
+  }
+  [[nodiscard]] bool in_driver(const FakeProbe& probe) const {
+    return probe.init_since || !probe.calls.empty();
+  }
+  bool dies(const FakeProbe& probe) const {
+    return probe.leaving && !probe.stopped &&
+           !((driver.uninterruptible || probe.immortal) && in_driver(probe));
+  }
+
+  void live(ProbeId id, FakeProbe& probe) {
+    if (probe.stopped || probe.leaving) return;
+    start_driver(id, probe);
+    read_gpus(id, probe);
+    Heartbeat beat{.at = now()};
+    if (probe.init_since) {
+      beat.threads.push_back({ThreadState::Kind::init, {}, Getter::count_, probe.init_since});
+    }
+    for (const PciAddress& gpu : probe.open) {
+      ThreadState thread{ThreadState::Kind::gpu, gpu, Getter::power_usage, std::nullopt};
+      if (const auto call = probe.calls.find(gpu); call != probe.calls.end()) {
+        thread.since = call->second;
+      }
+      beat.threads.push_back(thread);
+    }
+    lifecycle_.heard(id, beat, now());
+  }
+
+  void start_driver(ProbeId id, FakeProbe& probe) {
+    if (probe.initialised) return;
+    if (!probe.init_since) probe.init_since = now();
+    std::vector<PciAddress> wanted(driver.gpus.begin(), driver.gpus.end());
+    if (probe.scope.only) wanted = *probe.scope.only;
+    if (driver.locked) return;
+    // Without NO_ATTACH the driver touches every GPU while it starts.
+    if (!probe.scope.no_attach && !driver.hanging.empty()) return;
+    probe.init_since.reset();
+    probe.initialised = true;
+    if (driver.refuses) {
+      lifecycle_.heard(id, InitResult{*driver.refuses, "refused"}, now());
+      return;
+    }
+    lifecycle_.heard(id, InitResult{SourceState::running, ""}, now());
+    Inventory inventory;
+    for (const PciAddress& gpu : wanted) {
+      if (driver.lost.contains(gpu)) {
+        inventory.unopened.push_back({gpu, 0, Reason::lost, "lost"});
+      } else {
+        inventory.gpus.emplace_back().pci = gpu;
+        probe.open.insert(gpu);
+      }
+    }
+    probe.listed = true;
+    lifecycle_.heard(id, inventory, now());
+  }
+
+  void read_gpus(ProbeId id, FakeProbe& probe) {
+    for (const PciAddress& gpu : probe.open) {
+      if (driver.locked || driver.hanging.contains(gpu)) {
+        probe.calls.try_emplace(gpu, now());
+        continue;
+      }
+      probe.calls.erase(gpu);
+      if (driver.lost.contains(gpu)) probe.gone.insert(gpu);
+      const bool lost = probe.gone.contains(gpu);
+      const Reason none = driver.unloaded ? Reason::driver_gone : Reason::lost;
+      const Reading reading = lost || driver.unloaded ? Reading::none(none, now())
+                                                      : Reading::of(std::int64_t{1}, now());
+      lifecycle_.heard(id, Readings{gpu, {{Target{}, FieldId::power, reading}}}, now());
+      if (!reading.ok()) continue;
+      probe.read_at[gpu] = now();
+      if (lifecycle_.main() == id) read_at_[gpu] = now();
+    }
+  }
+
+  void decide() {
+    for (const Command& command : lifecycle_.tick(now())) {
+      std::visit([this](const auto& kind) { execute(kind); }, command);
+    }
+    most_living = std::max(most_living, lifecycle_.living());
+  }
+
+  void note(const std::string& text) {
+    const auto since = now() - begin_;
+    record_.push_back(
+        fmt::format("{:.1f}s {}", std::chrono::duration<double>(since).count(), text));
+  }
+
+  void execute(const StartProbe& start) {
+    note(fmt::format("start {}", start.probe));
+    FakeProbe probe;
+    probe.pid = next_pid_++;
+    probe.scope = start.scope;
+    started_.push_back(start.scope);
+    probes_.emplace(start.probe, probe);
+    lifecycle_.started(start.probe, probe.pid, now());
+  }
+  void execute(const AskToLeave& ask) {
+    note(fmt::format("leave {}", ask.probe));
+    // A stopped process hears it when it goes on.
+    if (const auto found = probes_.find(ask.probe); found != probes_.end()) {
+      found->second.leaving = true;
+    }
+  }
+  void execute(const SignalProbe& signal) {
+    note(fmt::format("signal {} to {}", signal.number, signal.probe));
+    const auto found = probes_.find(signal.probe);
+    if (found == probes_.end()) return;
+    FakeProbe& probe = found->second;
+    if (signal.number == SIGCONT) {
+      probe.stopped = probe.stopped && stays_stopped;
+      return;
+    }
+    record_age(signal.number, probe);
+    probe.leaving = true;
+    if (signal.number == SIGKILL) probe.stopped = false;
+  }
+  void record_age(int number, const FakeProbe& probe) {
+    if (!in_driver(probe)) return;
+    MonotonicTime oldest = probe.init_since.value_or(now());
+    for (const auto& [gpu, since] : probe.calls) oldest = std::min(oldest, since);
+    const auto [entry, first] = signalled_at.try_emplace(number, now() - oldest);
+    if (!first) entry->second = std::min(entry->second, now() - oldest);
+  }
+  void execute(const LookAtProcess& look) {
+    const auto found = probes_.find(look.probe);
+    if (found != probes_.end()) lifecycle_.looked(look.probe, found->second.stopped, now());
+  }
+  void execute(const TellInventory& tell) {
+    note(fmt::format("inventory of {}", tell.probe));
+    // What a successor has read before it took over is passed on then.
+    for (const auto& [gpu, at] : probes_.at(tell.probe).read_at) read_at_[gpu] = at;
+  }
+  void execute(const TellStatus& tell) { status_ = tell.status; }
+  void execute(const GpuTold& told) {
+    note(fmt::format("gpu {:02x} {}", told.gpu.bus, to_string(told.state)));
+    states_[told.gpu] = told.state;
+  }
+
+ public:
+  bool stays_stopped = false;  // SIGCONT does not help
+
+ private:
+  const Timing timing_;
+  ManualClock clock_;
+  const MonotonicTime begin_ = clock_.monotonic();
+  ProbeLifecycle lifecycle_;
+  std::map<ProbeId, FakeProbe> probes_;
+  std::map<PciAddress, GpuState> states_;
+  std::map<PciAddress, MonotonicTime> read_at_;
+  SourceStatus status_;
+  std::vector<Scope> started_;
+  std::vector<std::string> record_;
+  int next_pid_ = 100;
+};
+
+}  // namespace stoker::device::probe
