@@ -8,10 +8,10 @@
 // Without --library it takes this build's simulated driver where STOKER_SIM_STATE names a node, else
 // the machine's own. A round is one second of the schedule; --interval-ms shortens it.
 #include <fmt/format.h>
-#include <time.h>
 
+#include <array>
 #include <cstdlib>
-#include <cstring>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,7 +55,7 @@ void call(abi::Return (*function)(Parameters...), Given... given) {
 }
 
 void cheap_round(const Functions& nvml, BareCard& card) {
-  const abi::Device device = card.device;
+  abi::Device device = card.device;
   unsigned number = 0;
   unsigned second = 0;
   unsigned third = 0;
@@ -98,7 +98,7 @@ void gpm_round(const Functions& nvml, BareCard& card) {
 }
 
 void firmware_round(const Functions& nvml, BareCard& card) {
-  const abi::Device device = card.device;
+  abi::Device device = card.device;
   unsigned number = 0;
   unsigned second = 0;
   abi::MarginTemperatureV1 margin{abi::version_tag<abi::MarginTemperatureV1>(1), 0};
@@ -276,9 +276,9 @@ int run(int argc, char** argv) {
     fmt::print("bare loop: not measured: {}\n", nvml.nvmlErrorString(code));
     return 0;
   }
-  std::string version(abi::system_version_size, '\0');
-  nvml.nvmlSystemGetDriverVersion(version.data(), abi::system_version_size);
-  match_abi(version.c_str(), nvml);
+  std::array<char, abi::system_version_size> version{};
+  nvml.nvmlSystemGetDriverVersion(version.data(), version.size());
+  match_abi(version.data(), nvml);
   const int status = measure(nvml, *arguments);
   nvml.nvmlShutdown();
   return status;

@@ -69,8 +69,8 @@ Gpm* gpm = nullptr;
 
 class GpmTest : public testing::Test {
  protected:
-  GpmTest() { gpm = &state_; }
-  ~GpmTest() override { gpm = nullptr; }
+  void SetUp() override { gpm = &state_; }
+  void TearDown() override { gpm = nullptr; }
 
   static Library library() {
     Library made = fake::library();
@@ -138,6 +138,14 @@ TEST_F(GpmTest, ARateNeedsTwoSamplesATenthOfASecondApart) {
     EXPECT_EQ(state_.alive, 2);
   }
   EXPECT_EQ(state_.alive, 0);
+}
+
+TEST_F(GpmTest, OtherMetricsOfTheSameMomentNeedNoNewSample) {
+  const auto opened = open();
+  state_.clock.advance(Seconds(1));
+  EXPECT_TRUE(read(opened.gpu(), FieldId::graphics_active).ok());
+  EXPECT_EQ(read(opened.gpu(), FieldId::sm_active).reason, Reason::not_supported);
+  EXPECT_EQ(state_.samples, 2);
 }
 
 TEST_F(GpmTest, AfterAGapOrAFailedSampleItBeginsAnew) {
@@ -241,8 +249,10 @@ Library mig_library(Library made) {
 
 class MigTest : public GpmTest {
  protected:
-  MigTest() { mig = &mig_; }
-  ~MigTest() override { mig = nullptr; }
+  void SetUp() override {
+    GpmTest::SetUp();
+    mig = &mig_;
+  }
   Mig mig_;
 };
 

@@ -2,9 +2,9 @@
 // and what every card since Volta tells must be there. Skipped where there is no driver.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <time.h>
 
 #include <algorithm>
+#include <ctime>
 #include <map>
 #include <thread>
 

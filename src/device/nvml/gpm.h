@@ -50,13 +50,13 @@ inline constexpr std::size_t gpm_max_metrics_11_8 = 98;
 inline constexpr std::size_t gpm_max_metrics_12_9 = 210;
 inline constexpr std::size_t gpm_max_metrics_13_2 = 333;
 
-template <std::size_t Entries>
+template <std::size_t entries>
 struct GpmMetricsGetOf {
   std::uint32_t version;  // the plain number 1, no size in it
   std::uint32_t count;
   GpmSample earlier;
   GpmSample later;
-  GpmMetric metrics[Entries];
+  GpmMetric metrics[entries];
 };
 using GpmMetricsGet = GpmMetricsGetOf<gpm_max_metrics_13_2>;
 inline constexpr std::uint32_t gpm_metrics_get_version = 1;

@@ -42,13 +42,19 @@ void GpmRates::keep_instances(const std::vector<std::uint32_t>& ids) {
   });
 }
 
-Called GpmRates::sample(Window& window, const std::uint32_t* instance, GpmBuffer& into) {
+// Makes a new sample the newest one; the newest of before becomes the earlier one.
+Called GpmRates::sample(Window& window, const std::uint32_t* instance) {
+  std::swap(window.earlier, window.later);
+  GpmBuffer& into = window.later;
   if (into.get() == nullptr) into = GpmBuffer(*nvml_);
-  if (into.get() == nullptr) return {abi::Return::memory, clock_->monotonic(), Nanoseconds{0}};
-  const Called called =
-      instance == nullptr
-          ? timed(*clock_, nvml_->nvmlGpmSampleGet, device_, into.get())
-          : timed(*clock_, nvml_->nvmlGpmMigSampleGet, device_, *instance, into.get());
+  Called called{abi::Return::memory, clock_->monotonic(), Nanoseconds{0}};
+  if (into.get() != nullptr) {
+    called = instance == nullptr
+                 ? timed(*clock_, nvml_->nvmlGpmSampleGet, device_, into.get())
+                 : timed(*clock_, nvml_->nvmlGpmMigSampleGet, device_, *instance, into.get());
+  }
+  window.paired =
+      window.seeded && called.ok() && called.at - window.taken_at <= longest_window + called.took;
   window.seeded = called.ok();
   window.taken_at = called.at;
   return called;
@@ -56,29 +62,17 @@ Called GpmRates::sample(Window& window, const std::uint32_t* instance, GpmBuffer
 
 void GpmRates::read(Window& window, const std::uint32_t* instance,
                     const std::vector<std::uint32_t>& metrics) {
-  const MonotonicTime now = clock_->monotonic();
-  const Nanoseconds age = now - window.taken_at;
-  if (window.seeded && age < shortest_window) {
-    if (window.metrics != metrics) {
-      window.metrics = metrics;
-      window.last.assign(metrics.size(), Reading::none(Reason::pending, now));
-    }
-    return;
-  }
+  const bool too_soon = window.seeded && clock_->monotonic() - window.taken_at < shortest_window;
+  if (too_soon && window.metrics == metrics) return;
   window.metrics = metrics;
-  const bool fresh = window.seeded && age <= longest_window;
-  const Called called = sample(window, instance, fresh ? window.later : window.earlier);
-  if (!called.ok()) {
-    window.last.assign(metrics.size(), called.none());
-  } else if (!fresh) {
-    window.last.assign(metrics.size(), called.none(Reason::pending));
-  } else {
-    compute(window, called);
-    std::swap(window.earlier, window.later);
-  }
+  const Called called = too_soon ? Called{abi::Return::success, window.taken_at, Nanoseconds{0}}
+                                 : sample(window, instance);
+  if (window.paired) return compute(window, called.took);
+  window.last.assign(metrics.size(),
+                     called.none(called.ok() ? Reason::pending : reason_of(called.code)));
 }
 
-void GpmRates::compute(Window& window, const Called& sampled) {
+void GpmRates::compute(Window& window, Nanoseconds sampling_took) {
   abi::GpmMetricsGet& request = *request_;
   const std::size_t count = std::min(window.metrics.size(), std::size(request.metrics));
   request.version = abi::gpm_metrics_get_version;
@@ -91,12 +85,14 @@ void GpmRates::compute(Window& window, const Called& sampled) {
     request.metrics[i].status = abi::Return::no_data;
   }
   const Called called = timed(*clock_, nvml_->nvmlGpmMetricsGet, &request);
-  const Nanoseconds took = sampled.took + called.took;
+  const Nanoseconds took = sampling_took + called.took;
   window.last.assign(window.metrics.size(), Reading::none(reason_of(called.code), called.at, took));
   for (std::size_t i = 0; called.ok() && i < count; ++i) {
     const abi::GpmMetric& metric = request.metrics[i];
     // A metric that this card or driver doesn't know is an argument that NVML calls invalid.
-    const bool unknown = metric.status == abi::Return::invalid_argument;
+    // Some are a success of 0 without a name (580.159.04, ids 8, 14 and 15: captures/h100x1).
+    const bool nameless = metric.short_name == nullptr && metric.value == 0;
+    const bool unknown = metric.status == abi::Return::invalid_argument || nameless;
     const Reason reason = unknown ? Reason::not_supported : reason_of(metric.status);
     window.last[i] = reason == Reason::ok ? Reading::of(metric.value, called.at, took)
                                           : Reading::none(reason, called.at, took);

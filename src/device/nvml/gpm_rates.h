@@ -61,17 +61,18 @@ class GpmRates {
   struct Window {
     std::string identity;
     GpmBuffer earlier;
-    GpmBuffer later;
-    bool seeded = false;
+    GpmBuffer later;      // the newest sample, where there is one
+    bool seeded = false;  // `later` holds a sample
+    bool paired = false;  // `earlier` holds the one before
     MonotonicTime taken_at;
     std::vector<std::uint32_t> metrics;  // of `last`
     std::vector<Reading> last;
   };
 
-  Called sample(Window& window, const std::uint32_t* instance, GpmBuffer& into);
+  Called sample(Window& window, const std::uint32_t* instance);
   void read(Window& window, const std::uint32_t* instance,
             const std::vector<std::uint32_t>& metrics);
-  void compute(Window& window, const Called& sampled);
+  void compute(Window& window, Nanoseconds sampling_took);
 
   const abi::Functions* nvml_ = nullptr;
   const Clock* clock_ = nullptr;

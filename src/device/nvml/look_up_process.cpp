@@ -1,10 +1,10 @@
 #include "device/nvml/look_up_process.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <fstream>
 
 namespace stoker::nvml {

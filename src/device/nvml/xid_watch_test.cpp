@@ -19,8 +19,8 @@ Events* events = nullptr;
 
 class XidTest : public testing::Test {
  protected:
-  XidTest() { events = &state_; }
-  ~XidTest() override { events = nullptr; }
+  void SetUp() override { events = &state_; }
+  void TearDown() override { events = nullptr; }
 
   static Library library() {
     Library made = fake::library();
