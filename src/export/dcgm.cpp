@@ -35,7 +35,8 @@ std::string labels_of(const store::GpuSnapshot& gpu, const device::MigInfo* mig,
   if (mig != nullptr) {
     // A compute instance's profile has the slices in front: "1c.3g.40gb" lies in a "3g.40gb".
     std::string_view profile = mig->profile;
-    if (const auto c = profile.find("c."); c != profile.npos) profile.remove_prefix(c + 2);
+    if (const auto c = profile.find("c."); c != std::string_view::npos)
+      profile.remove_prefix(c + 2);
     append_label(labels, "GPU_I_PROFILE", profile);
     append_label(labels, "GPU_I_ID", fmt::format_int(mig->gpu_instance).c_str());
   }

@@ -40,8 +40,8 @@ TEST(Exposition, WholeNumbersKeepAllTheirDigits) {
   out.family("m", MetricType::gauge, "h");
   out.sample("a=\"1\"", std::numeric_limits<std::int64_t>::min());
   out.sample("a=\"2\"", std::numeric_limits<std::uint64_t>::max());
-  EXPECT_NE(text.find("{a=\"1\"} -9223372036854775808\n"), text.npos);
-  EXPECT_NE(text.find("{a=\"2\"} 18446744073709551615\n"), text.npos);
+  EXPECT_NE(text.find("{a=\"1\"} -9223372036854775808\n"), std::string::npos);
+  EXPECT_NE(text.find("{a=\"2\"} 18446744073709551615\n"), std::string::npos);
 }
 
 TEST(Exposition, FixedNumbersHaveSixDecimalsAsGoPrintsThem) {
@@ -51,7 +51,7 @@ TEST(Exposition, FixedNumbersHaveSixDecimalsAsGoPrintsThem) {
   out.sample_fixed({}, 30.982);
   out.sample_fixed({}, 0);
   out.sample_fixed({}, std::numeric_limits<double>::max());
-  EXPECT_NE(text.find("m 30.982000\nm 0.000000\nm 1797693134862315"), text.npos);
+  EXPECT_NE(text.find("m 30.982000\nm 0.000000\nm 1797693134862315"), std::string::npos);
 }
 
 TEST(Exposition, OpenMetricsNamesTheFamilyWithoutTotalAndInfo) {
@@ -93,7 +93,7 @@ RC_GTEST_PROP(ExpositionProperty, ADoubleReadsBackTheSame, (double value)) {
 RC_GTEST_PROP(ExpositionProperty, ALabelNeverBreaksItsLineOrItsQuotes, (const std::string& value)) {
   std::string labels;
   append_label(labels, "a", value);
-  RC_ASSERT(labels.find('\n') == labels.npos);
+  RC_ASSERT(labels.find('\n') == std::string::npos);
   std::string back;
   for (std::size_t n = 3; n + 1 < labels.size(); ++n) {
     RC_ASSERT(labels[n] != '"');

@@ -70,7 +70,8 @@ TEST(Golden, EverySeriesThatDcgmExporterHasOnByDefaultIsThereWithItsTypeIdAndNum
   for (const Listed& row : listed()) {
     if (!row.on) continue;
     ++on;
-    EXPECT_NE(all.find("\n# TYPE " + row.name + " " + row.type + "\n"), all.npos) << row.name;
+    EXPECT_NE(all.find("\n# TYPE " + row.name + " " + row.type + "\n"), std::string::npos)
+        << row.name;
     const auto series = series_of(text, row.name);
     ASSERT_EQ(series.size(), 8U) << row.name;
     const std::string value = series[0].substr(series[0].rfind(' ') + 1);
@@ -78,7 +79,7 @@ TEST(Golden, EverySeriesThatDcgmExporterHasOnByDefaultIsThereWithItsTypeIdAndNum
     if (row.value == "double") {
       EXPECT_EQ(value.size() - point, 7U) << row.name << " wants six decimals: " << value;
     } else {
-      EXPECT_EQ(point, value.npos) << row.name << " wants a whole number: " << value;
+      EXPECT_EQ(point, std::string::npos) << row.name << " wants a whole number: " << value;
     }
   }
   EXPECT_EQ(on, 25);
@@ -124,13 +125,13 @@ TEST(Golden, NothingIsOnThatDcgmExporterDoesNotHaveOn) {
 TEST(Golden, EveryDcgmLineHasTheLabelsOfDcgmExporterInTheirOrder) {
   for (const std::string& line : lines_of(rendered())) {
     if (!line.starts_with("DCGM_")) continue;
-    EXPECT_NE(line.find("{gpu=\""), line.npos) << line;
+    EXPECT_NE(line.find("{gpu=\""), std::string::npos) << line;
     std::size_t at = 0;
     for (const char* label : {"gpu=\"", ",UUID=\"GPU-", ",pci_bus_id=\"00000000:",
                               ",device=\"nvidia", ",modelName=\"NVIDIA H100 80GB HBM3\"",
                               ",Hostname=\"node1\"", ",DCGM_FI_DRIVER_VERSION=\"580.159.04\""}) {
       const std::size_t found = line.find(label, at);
-      ASSERT_NE(found, line.npos) << label << " is missing or out of order in " << line;
+      ASSERT_NE(found, std::string::npos) << label << " is missing or out of order in " << line;
       at = found;
     }
   }

@@ -19,8 +19,9 @@ std::string text_of(const store::Snapshot& snapshot, const RenderOptions& option
 }
 
 bool mentions(const std::vector<std::string>& series, std::string_view what) {
-  return std::any_of(series.begin(), series.end(),
-                     [what](const std::string& line) { return line.find(what) != line.npos; });
+  return std::any_of(series.begin(), series.end(), [what](const std::string& line) {
+    return line.find(what) != std::string::npos;
+  });
 }
 
 TEST(Render, ALostHungOrStaleGpuHasNoDcgmLineAtAllAndTheOthersKeepTheirs) {
@@ -34,7 +35,7 @@ TEST(Render, ALostHungOrStaleGpuHasNoDcgmLineAtAllAndTheOthersKeepTheirs) {
   for (const std::string& line : lines_of(text)) {
     if (!line.starts_with("DCGM_")) continue;
     for (const char* gone : {"{gpu=\"1\"", "{gpu=\"2\"", "{gpu=\"3\""}) {
-      EXPECT_EQ(line.find(gone), line.npos) << line;
+      EXPECT_EQ(line.find(gone), std::string::npos) << line;
     }
   }
   EXPECT_EQ(series_of(text, "DCGM_FI_DEV_GPU_TEMP").size(), 5U);
@@ -50,7 +51,7 @@ TEST(Render, WithoutADriverEveryGpuIsUnknownAndNothingIsFrozen) {
   for (store::GpuSnapshot& gpu : snapshot.gpus)
     gpu.readings.mark_all(Reason::driver_gone, golden_time);
   const std::string text = text_of(snapshot);
-  EXPECT_EQ(text.find("DCGM_FI_DEV_GPU_TEMP"), text.npos);
+  EXPECT_EQ(text.find("DCGM_FI_DEV_GPU_TEMP"), std::string::npos);
   EXPECT_TRUE(mentions(series_of(text, "stoker_gpus"), "state=\"unknown\"} 8"));
   EXPECT_TRUE(mentions(series_of(text, "stoker_verdict"), "verdict=\"critical\"} 1"));
   EXPECT_TRUE(mentions(series_of(text, "stoker_reading_missing"),
@@ -62,8 +63,9 @@ TEST(Render, ASimulatedNodeAddsOneSeriesAndNothingElse) {
   const auto real = lines_of(text_of(snapshot));
   snapshot.driver->simulated = true;
   auto simulated = lines_of(text_of(snapshot));
-  std::erase_if(simulated,
-                [](const std::string& line) { return line.find("simulated") != line.npos; });
+  std::erase_if(simulated, [](const std::string& line) {
+    return line.find("simulated") != std::string::npos;
+  });
   EXPECT_EQ(series_of(text_of(snapshot), "stoker_simulated"),
             std::vector<std::string>{"stoker_simulated 1"});
   EXPECT_EQ(simulated, real);
@@ -195,11 +197,11 @@ TEST(Render, OpenMetricsEndsWithEofAndKeepsEverySeriesName) {
 
 TEST(Render, OpenMetricsCallsDcgmsCountersUnknownAndOursByTheirFamilyName) {
   const std::string text = text_of(hgx_h100_snapshot(), {}, Format::openmetrics);
-  EXPECT_NE(text.find("# TYPE DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION unknown\n"), text.npos);
-  EXPECT_NE(text.find("# TYPE stoker_probe_restarts counter\n"), text.npos);
-  EXPECT_NE(text.find("\nstoker_probe_restarts_total 0\n"), text.npos);
-  EXPECT_NE(text.find("# TYPE stoker_gpu info\n"), text.npos);
-  EXPECT_NE(text.find("# UNIT stoker_gpu_nvlink_data_tx_bytes bytes\n"), text.npos);
+  EXPECT_NE(text.find("# TYPE DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION unknown\n"), std::string::npos);
+  EXPECT_NE(text.find("# TYPE stoker_probe_restarts counter\n"), std::string::npos);
+  EXPECT_NE(text.find("\nstoker_probe_restarts_total 0\n"), std::string::npos);
+  EXPECT_NE(text.find("# TYPE stoker_gpu info\n"), std::string::npos);
+  EXPECT_NE(text.find("# UNIT stoker_gpu_nvlink_data_tx_bytes bytes\n"), std::string::npos);
 }
 
 TEST(Render, AnEmptyNodeStillTellsItsVerdict) {

@@ -255,7 +255,7 @@ RC_GTEST_PROP(NodeStatusProperty, AnythingButAllGpusAnsweringIsNeverOk, ()) {
   const NodeVerdict verdict = node.verdict();
   RC_ASSERT((verdict.verdict == Verdict::ok) == (state == SourceState::running && all_answer));
   RC_ASSERT(!verdict.reason.empty());
-  RC_ASSERT(verdict.reason.find('\n') == verdict.reason.npos);
+  RC_ASSERT(verdict.reason.find('\n') == std::string::npos);
 }
 
 }  // namespace

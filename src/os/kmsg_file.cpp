@@ -92,7 +92,7 @@ class FileFollower final : public KmsgFollower {
   }
 
   bool has_more() {
-    if (pending_.find('\n') != pending_.npos) return true;
+    if (pending_.find('\n') != std::string::npos) return true;
     auto fresh = follow_replacement();
     struct stat ours{};
     return (fresh && *fresh) || (::fstat(fd_.get(), &ours) == 0 && ours.st_size != offset_);
@@ -103,12 +103,12 @@ class FileFollower final : public KmsgFollower {
     std::size_t begin = 0;
     while (added < max) {
       const std::size_t end = pending_.find('\n', begin);
-      if (end == pending_.npos) break;
+      if (end == std::string::npos) break;
       added += take_line({pending_.data() + begin, end - begin}, out) ? 1 : 0;
       begin = end + 1;
     }
     pending_.erase(0, begin);
-    if (pending_.size() > longest_line && pending_.find('\n') == pending_.npos) {
+    if (pending_.size() > longest_line && pending_.find('\n') == std::string::npos) {
       malformed_ += skipping_ ? 0 : 1;
       skipping_ = true;
       pending_.clear();

@@ -78,7 +78,8 @@ Result<KmsgRecord> parse_kmsg_record(std::string_view record) {
   const auto microseconds = sequence ? take_number<std::uint64_t>(rest, ',') : std::nullopt;
   const std::size_t semicolon = rest.find(';');
   const std::size_t line_end = rest.find('\n');
-  if (!microseconds || semicolon == rest.npos || line_end < semicolon) return no_record(record);
+  if (!microseconds || semicolon == std::string_view::npos || line_end < semicolon)
+    return no_record(record);
   rest.remove_prefix(semicolon + 1);
   return KmsgRecord{.priority = static_cast<std::uint8_t>(*prefix & 7U),
                     .facility = *prefix >> 3U,
