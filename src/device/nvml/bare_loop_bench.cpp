@@ -150,6 +150,8 @@ void dear_round(const Functions& nvml, BareCard& card) {
   }
   abi::EnableState pending{};
   call(nvml.nvmlDeviceGetRetiredPagesPendingStatus, card.device, &pending);
+  abi::VirtualizationMode mode{};
+  call(nvml.nvmlDeviceGetVirtualizationMode, card.device, &mode);
 }
 
 abi::FieldValue asked(std::uint32_t id, std::uint32_t scope) {

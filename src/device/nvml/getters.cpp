@@ -9,9 +9,19 @@ namespace {
 
 using abi::Functions;
 
-void read_nothing(Card& card, const Fields& fields, Readings& out) {
+// A card that is no vGPU needs no licence and holds none: 0, as DCGM tells it. What a vGPU guest
+// holds, only nvmlDeviceGetGridLicensableFeatures knows, which isn't declared here.
+void read_vgpu_license(Card& card, const Fields& fields, Readings& out) {
+  abi::VirtualizationMode mode{};
+  const Called called =
+      timed(card.clock(), card.nvml().nvmlDeviceGetVirtualizationMode, card.device, &mode);
   for (const Field* field : fields) {
-    put(out, *field, Reading::none(Reason::not_supported, card.clock().monotonic()));
+    Reading reading = called.none();
+    if (called.ok()) {
+      reading = mode == abi::VirtualizationMode::vgpu ? called.none(Reason::no_source)
+                                                      : called.value(std::int64_t{0});
+    }
+    put(out, *field, reading);
   }
 }
 
@@ -59,7 +69,7 @@ constexpr auto rows = std::to_array<GetterRow>({
      read_current_mode<&Functions::nvmlDeviceGetEccMode, abi::EnableState>},
     {Getter::mig_mode, "nvmlDeviceGetMigMode",
      read_current_mode<&Functions::nvmlDeviceGetMigMode, unsigned>},
-    {Getter::vgpu_license, "", read_nothing},
+    {Getter::vgpu_license, "nvmlDeviceGetVirtualizationMode", read_vgpu_license},
 });
 // clang-format on
 

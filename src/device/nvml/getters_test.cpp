@@ -171,6 +171,20 @@ TEST(Getters, ThrottleReasonsAreReadUnderTheirOldNameWhereTheNewOneIsMissing) {
   EXPECT_EQ(read(opened.gpu(), FieldId::throttle_reasons).value, Value(std::int64_t{0x40}));
 }
 
+TEST(Getters, ACardThatIsNoVgpuHoldsNoLicence) {
+  static abi::VirtualizationMode mode;
+  Library library = fake::library();
+  library.functions.nvmlDeviceGetVirtualizationMode = [](Device, abi::VirtualizationMode* told) {
+    *told = mode;
+    return Return::success;
+  };
+  const auto opened = fake::open(std::move(library));
+  mode = abi::VirtualizationMode::passthrough;
+  EXPECT_EQ(read(opened.gpu(), FieldId::vgpu_license).value, Value(std::int64_t{0}));
+  mode = abi::VirtualizationMode::vgpu;
+  EXPECT_EQ(read(opened.gpu(), FieldId::vgpu_license).reason, Reason::no_source);
+}
+
 TEST(Getters, RetiredPagesAreCountedWithoutTheirAddresses) {
   Library library = fake::library();
   library.functions.nvmlDeviceGetRetiredPages = [](Device, abi::PageRetirementCause cause,
