@@ -1,4 +1,7 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <vector>
 
 #include "device/sim/library/library_test_support.h"
 
@@ -149,6 +152,26 @@ TEST_F(Readings, GiveSamplesSinceATimeStamp) {
   EXPECT_EQ(nvml.nvmlDeviceGetSamples(device(), abi::SamplingType::memory_clock, 0, &type, &count,
                                       samples.data()),
             Return::not_found);
+}
+
+TEST_F(Readings, NameOnlyCpusThatThisMachineHas) {
+  const long cpus = ::sysconf(_SC_NPROCESSORS_CONF);
+  unsigned long set[32] = {};
+  const auto named = [&] {
+    EXPECT_EQ(nvml.nvmlDeviceGetCpuAffinity(device(), 32, set), Return::success);
+    long count = 0;
+    for (const unsigned long word : set) count += __builtin_popcountl(word);
+    return count;
+  };
+  state.change([](State& all) { all.gpus[0].identity.cpu_affinity[0] = 0x1; });
+  EXPECT_EQ(named(), 1);
+  state.change([](State& all) {
+    all.gpus[0].identity.cpu_affinity[0] = 0;
+    all.gpus[0].identity.cpu_affinity[15] = ~std::uint64_t{0};
+  });
+  if (cpus <= 960) {
+    EXPECT_EQ(named(), cpus);
+  }
 }
 
 TEST_F(Readings, HideTheRemoteEndOfALinkAsADriverInAVmDoes) {

@@ -1,4 +1,6 @@
 // Simulated library: where a GPU sits, and what lies between two of them.
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 
@@ -7,16 +9,41 @@
 namespace stoker::sim {
 namespace {
 
+constexpr std::size_t cpu_words = std::size(Identity{}.cpu_affinity);
+using CpuSet = std::array<std::uint64_t, cpu_words>;
+
+CpuSet cpus_of_this_machine() {
+  CpuSet all{};
+  const long count = ::sysconf(_SC_NPROCESSORS_CONF);
+  for (long cpu = 0; cpu < count && cpu < static_cast<long>(cpu_words * 64); ++cpu) {
+    all[static_cast<std::size_t>(cpu) / 64] |= std::uint64_t{1} << (cpu % 64);
+  }
+  return all;
+}
+
+// A driver names CPUs that the machine has, and slurmd drops a GPU for any other. So the simulated
+// machine's CPUs count as far as this one has them; where that leaves none, it is all of this one's.
+CpuSet affinity_of(const Gpu& gpu) {
+  const CpuSet here = cpus_of_this_machine();
+  CpuSet both{};
+  bool none = true;
+  for (std::size_t word = 0; word < cpu_words; ++word) {
+    both[word] = gpu.identity.cpu_affinity[word] & here[word];
+    none = none && both[word] == 0;
+  }
+  return none ? here : both;
+}
+
 // Copies the bits of a set into the caller's words; words beyond the set are 0.
-template <std::size_t words>
-Return copy_set(const std::uint64_t (&set)[words], unsigned long* out, unsigned size) {
-  for (unsigned word = 0; word < size; ++word) out[word] = word < words ? set[word] : 0;
-  return Return::success;
+template <typename Set>
+void copy_set(const Set& set, unsigned long* out, unsigned size) {
+  for (unsigned word = 0; word < size; ++word) out[word] = word < std::size(set) ? set[word] : 0;
 }
 
 Return cpu_affinity(const Function& function, Device device, unsigned size, unsigned long* set) {
   return on_gpu(function, device, size > 0 && set != nullptr, [&](const View& view) {
-    return copy_set(view.gpu.identity.cpu_affinity, set, size);
+    copy_set(affinity_of(view.gpu), set, size);
+    return Return::success;
   });
 }
 
@@ -45,7 +72,8 @@ Return nvmlDeviceGetMemoryAffinity(Device device, unsigned node_set_size, unsign
                                    AffinityScope scope) {
   const bool good = node_set_size > 0 && node_set != nullptr && known(scope);
   return on_gpu(fn(__func__), device, good, [&](const View& view) {
-    return copy_set(view.gpu.identity.memory_affinity, node_set, node_set_size);
+    copy_set(view.gpu.identity.memory_affinity, node_set, node_set_size);
+    return Return::success;
   });
 }
 
@@ -84,9 +112,9 @@ Return nvmlSystemGetTopologyGpuSet(unsigned cpu_number, unsigned* count, Device*
   return on_system(fn(__func__), out.good(), [&](const SystemView& view) {
     out.clear();
     for (const std::uint32_t row : view.session.rows) {
-      const auto& set = view.state.gpus[row].identity.cpu_affinity;
-      const unsigned word = cpu_number / 64;
-      if (word < std::size(set) && ((set[word] >> (cpu_number % 64)) & 1U) != 0) {
+      const CpuSet set = affinity_of(view.state.gpus[row]);
+      const std::size_t word = cpu_number / 64;
+      if (word < cpu_words && ((set[word] >> (cpu_number % 64)) & 1U) != 0) {
         out.add(device_handle(row));
       }
     }
