@@ -160,7 +160,7 @@ void check_recovery(const Snapshot& snapshot, const GpuSnapshot& gpu, std::vecto
   if (!reading.ok()) return;
   const auto value = static_cast<std::int64_t>(as_double(reading.value));
   if (value == 0) return;
-  const std::string_view driver = snapshot.driver ? snapshot.driver->driver_version : "";
+  const std::string driver = snapshot.driver ? snapshot.driver->driver_version : std::string();
   const Recovery recovery = recovery_of(value, driver);
   Finding finding =
       make(RuleId::recovery_action, entity_of(gpu),
@@ -186,6 +186,7 @@ void check_xid(const Snapshot& snapshot, const GpuSnapshot& gpu, std::vector<Fin
     finding.severity = Severity::info;
   }
   std::vector<std::string> counts;
+  counts.reserve(gpu.xid_counts.size());
   for (const auto& [number, count] : gpu.xid_counts) {
     counts.push_back(fmt::format("Xid {} x {}", number, count));
   }
@@ -204,8 +205,9 @@ std::vector<Finding> evaluate(const Snapshot& snapshot) {
     check_recovery(snapshot, gpu, findings);
     check_xid(snapshot, gpu, findings);
   }
-  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-    return std::tie(b.severity, a.rule, a.entity) < std::tie(a.severity, b.rule, b.entity);
+  std::sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    return std::tie(b.severity, a.rule, a.entity, a.message) <
+           std::tie(a.severity, b.rule, b.entity, b.message);
   });
   return findings;
 }
