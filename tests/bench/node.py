@@ -37,13 +37,12 @@ def pss_mib(pid):
     return int(re.search(r"^Pss:\s+(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M).group(1)) / 1024
 
 
-def family(url):
-    """The agent that serves `url` and its children."""
-    agents = [int(p) for p in subprocess.run(["pgrep", "-f", f"{BUILD}/bin/stoker up --sim"], capture_output=True,
-                                             text=True).stdout.split()]
-    agent = max(agents)
-    probes = [int(p) for p in Path(f"/proc/{agent}/task/{agent}/children").read_text().split()]
-    return [agent, *probes]
+def family():
+    """The agent and its children, whichever thread started them."""
+    agents = subprocess.run(["pgrep", "-f", f"{BUILD}/bin/stoker up --sim"], capture_output=True, text=True).stdout.split()
+    agent = max(int(p) for p in agents)
+    probes = [p for task in Path(f"/proc/{agent}/task").iterdir() for p in (task / "children").read_text().split()]
+    return [agent, *map(int, probes)]
 
 
 def scrape_milliseconds(url, n=1000):
@@ -80,7 +79,7 @@ def main():
     with harness.scratch() as folder, harness.stoker_up(folder, "hgx-h100") as (url, data):
         harness.wait_for("rates", lambda: harness.fetch(f"{url}/metrics").count("DCGM_FI_PROF_DRAM_ACTIVE{") == GPUS)
         time.sleep(5)
-        pids = family(url)
+        pids = family()
         before = sum(map(cpu_nanoseconds, pids))
         start = time.monotonic()
         time.sleep(SECONDS)

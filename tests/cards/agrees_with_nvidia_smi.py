@@ -104,7 +104,7 @@ def pss_mib(pid):
 
 
 def children(pid):
-    return [int(p) for p in open(f"/proc/{pid}/task/{pid}/children").read().split()]
+    return [int(p) for task in os.listdir(f"/proc/{pid}/task") for p in open(f"/proc/{pid}/task/{task}/children").read().split()]
 
 
 def watching_costs(agent, seconds, gpus):
