@@ -60,13 +60,13 @@ def scrape_milliseconds(url, n=1000):
 
 def bare_loop(data):
     """µs of CPU a GPU a round of the same calls on the same schedule without Stoker."""
-    bench = BUILD / "bin/nvml_bare_loop"
+    bench = BUILD / "bin/device_nvml_bench"
     if not bench.exists():
         return None
     environment = harness.sim_environment(data)
-    out = subprocess.run([bench, "--library", str(BUILD / "lib/libstoker_sim_nvml.so"), "--rounds", "60"], env=environment,
+    out = subprocess.run([bench, "--library", str(BUILD / "lib/libstoker_sim_nvml.so"), "--rounds", str(int(SECONDS))], env=environment,
                          check=True, capture_output=True, text=True).stdout
-    return float(re.search(r"([\d.]+) us a GPU a round", out).group(1))
+    return float(re.search(r"([\d.]+) us CPU a GPU a round", out).group(1))
 
 
 def row(what, value, budget, good):
