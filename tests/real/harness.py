@@ -104,10 +104,8 @@ def sim_environment(data):
     """What an outside NVML client needs to see the simulated cards under `data`: `stoker sim show` says it."""
     shown = json.loads(subprocess.run([STOKER, "sim", "show", "--data", data, "-o", "json"], check=True,
                                       capture_output=True, text=True).stdout)
-    node = shown["nodes"][0]
-    environment = dict(os.environ)
-    environment.update(node["client_environment"])
-    return environment
+    node = shown["simulations"][0]
+    return dict(os.environ, STOKER_SIM_STATE=node["state_file"], LD_LIBRARY_PATH=node["library_folder"])
 
 
 def debian_contrib(*packages):
