@@ -1,7 +1,6 @@
 """Starts what the real-server tests need: Stoker on a simulated node, and other people's programs beside it.
 
-Everything listens on loopback and ends with the test. Programs that Debian has only in contrib are unpacked under a cache folder,
-never installed.
+Everything listens on loopback and ends with the test.
 """
 import contextlib
 import json
@@ -19,7 +18,6 @@ from pathlib import Path
 
 BINARY_DIR = Path(os.environ.get("STOKER_BINARY_DIR", "build/release")).resolve()
 SOURCE_DIR = Path(os.environ.get("STOKER_SOURCE_DIR", Path(__file__).resolve().parents[2]))
-CACHE = Path(os.environ.get("STOKER_CACHE", Path.home() / ".cache/stoker"))
 STOKER = BINARY_DIR / "bin/stoker"
 SKIPPED = 77  # what ctest reads as "skipped"
 
@@ -108,45 +106,8 @@ def sim_environment(data):
     return dict(os.environ, STOKER_SIM_STATE=node["state_file"], LD_LIBRARY_PATH=node["library_folder"])
 
 
-def debian_contrib(*packages):
-    """Folder with the content of Debian packages from main and contrib, downloaded once into the cache."""
-    root = CACHE / "contrib" / "+".join(sorted(packages))
-    if (root / ".complete").exists():
-        return root
-    shutil.rmtree(root, ignore_errors=True)
-    apt = root / ".apt"
-    for part in ("lists/partial", "cache/archives/partial", "parts"):
-        (apt / part).mkdir(parents=True)
-    mirror, keyring = debian_mirror()
-    (apt / "sources.list").write_text(f"deb [signed-by={keyring}] {mirror} bookworm main contrib\n")
-    (apt / "apt.conf").write_text(
-        f'Dir::Etc::sourcelist "{apt}/sources.list";\nDir::Etc::sourceparts "{apt}/parts";\n'
-        f'Dir::State::lists "{apt}/lists";\nDir::Cache "{apt}/cache";\nAPT::Sandbox::User "root";\n')
-    environment = dict(os.environ, APT_CONFIG=str(apt / "apt.conf"))
-    subprocess.run(["apt-get", "-q", "update"], env=environment, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["apt-get", "-q", "download", *packages], env=environment, check=True, cwd=apt,
-                   stdout=subprocess.DEVNULL)
-    for package in apt.glob("*.deb"):
-        subprocess.run(["dpkg", "-x", package, root], check=True)
-    shutil.rmtree(apt)
-    (root / ".complete").touch()
-    return root
-
-
-def debian_mirror():
-    """The mirror and keyring that this machine itself uses for bookworm."""
-    keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
-    for path in [Path("/etc/apt/sources.list"), *Path("/etc/apt/sources.list.d").glob("*")]:
-        if not path.is_file():
-            continue
-        text = path.read_text()
-        if path.suffix == ".sources":
-            for block in text.split("\n\n"):
-                uri = re.search(r"^URIs:\s*(\S+)", block, re.M)
-                suites = re.search(r"^Suites:\s*(.*)", block, re.M)
-                if uri and suites and "bookworm" in suites.group(1).split():
-                    return uri.group(1), keyring
-        found = re.search(r"^deb\s+(?:\[[^]]*\]\s*)?(\S+)\s+bookworm\s", text, re.M)
-        if found:
-            return found.group(1), keyring
-    skip("no apt source for bookworm on this machine")
+def unpacked_clients():
+    """Folder with the Debian contrib packages that `./dev test --real` unpacks (tools/dev/clients.sh)."""
+    if not (SOURCE_DIR / "build/clients/unpacked").exists():
+        skip("nvtop, pynvml and Slurm's plugin are not unpacked: ./dev test --real does it")
+    return SOURCE_DIR / "build/clients/root"

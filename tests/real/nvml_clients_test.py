@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import sys
 
-from harness import debian_contrib, scratch, sim_environment, skip, stoker_up, wait_for
+from harness import scratch, sim_environment, skip, stoker_up, unpacked_clients, wait_for
 
 PYNVML_LISTS = """
 import pynvml as n
@@ -73,7 +73,7 @@ def main():
     for tool in ("tmux", "slurmd", "unshare"):
         if not shutil.which(tool):
             skip(f"{tool} is not installed (./dev setup real)")
-    contrib = debian_contrib("nvtop", "python3-pynvml", "slurm-wlm-nvml-plugin")
+    contrib = unpacked_clients()
     with scratch() as folder, stoker_up(folder) as (_url, data):
         environment = sim_environment(data)
         pynvml_lists_eight_h100s(contrib, environment)
