@@ -17,12 +17,6 @@
 
 namespace stoker::simnode {
 
-struct KernelLine {
-  KernelLevel level = KernelLevel::warning;
-  std::string text;
-  std::optional<unsigned> gpu;  // before a GPU's first Xid, the driver introduces it
-};
-
 // What happens to the fake root, after the state.
 struct RootChange {
   enum class Kind : std::uint8_t {

@@ -54,7 +54,7 @@ Result<std::string> apply_load(Change& change) {
   if (!kind) return fail(ErrorCode::internal, "a load that was not checked");
   for (const unsigned row : change.gpus) {
     sim::Gpu& gpu = change.gpu(row);
-    sim::start_load(gpu, *kind, gpu.load.seed, change.now_ns);
+    begin_load(gpu, row, *kind, gpu.load.seed, change.now_ns);
   }
   return gpu_words(change.gpus) + ": " + change.request.name;
 }

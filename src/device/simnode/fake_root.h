@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "device/sim/state.h"
+#include "device/simnode/kernel_log.h"
 #include "device/simnode/machine.h"
 
 namespace stoker::simnode {
@@ -27,6 +28,6 @@ std::string pci_folder(const PciAddress& pci);
 std::string driver_folder(const PciAddress& pci);
 
 // What the module says when it is loaded, as captured.
-std::vector<std::string> load_lines(const std::string& driver_version);
+std::vector<KernelLine> load_lines(const std::string& driver_version);
 
 }  // namespace stoker::simnode

@@ -81,11 +81,15 @@ std::string driver_folder(const PciAddress& pci) {
   return "/proc/driver/nvidia/gpus/" + pci.sysfs();
 }
 
-std::vector<std::string> load_lines(const std::string& driver_version) {
-  return {"nvidia-nvlink: Nvlink Core is being initialized, major device number 240",
-          fmt::format(
-              "NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  {}  Release Build  ()  ",
-              driver_version)};
+std::vector<KernelLine> load_lines(const std::string& driver_version) {
+  return {
+      {KernelLevel::info,
+       "nvidia-nvlink: Nvlink Core is being initialized, major device number 240", std::nullopt},
+      {KernelLevel::error,
+       fmt::format(
+           "NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  {}  Release Build  ()  ",
+           driver_version),
+       std::nullopt}};
 }
 
 Result<void> write_driver(const Machine& machine, const sim::State& state,

@@ -44,7 +44,7 @@ Result<std::string> apply_driver_load(Change& change) {
   }
   change.root.push_back({RootChange::Kind::driver_back, 0});
   for (auto& line : load_lines(std::string(get(driver.driver_version)))) {
-    change.lines.push_back({KernelLevel::error, std::move(line), std::nullopt});
+    change.lines.push_back(std::move(line));
   }
   return fmt::format("the driver is loaded, for the {}. time", driver.load_count);
 }

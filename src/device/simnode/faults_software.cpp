@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "device/simnode/faults.h"
+#include "device/simnode/loads.h"
 #include "device/simnode/mig.h"
 #include "device/simnode/text_field.h"
 
@@ -34,13 +35,6 @@ sim::Process* free_process(sim::Gpu& gpu) {
     if (process.kind == sim::ProcessKind::none) return &process;
   }
   return nullptr;
-}
-
-void count_processes(sim::Gpu& gpu) {
-  gpu.process_count = 0;
-  for (std::uint32_t i = 0; i < sim::max_processes; ++i) {
-    if (gpu.processes[i].kind != sim::ProcessKind::none) gpu.process_count = i + 1;
-  }
 }
 
 Result<std::string> add_process(Change& change, std::uint32_t pid) {

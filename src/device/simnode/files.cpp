@@ -81,4 +81,11 @@ bool exists(const std::string& path) {
   return fs::exists(fs::symlink_status(path, ignored));
 }
 
+std::string absolute(const std::string& path) {
+  std::error_code ignored;
+  std::string full = fs::absolute(path, ignored).lexically_normal().string();
+  while (full.size() > 1 && full.ends_with('/')) full.pop_back();
+  return full;
+}
+
 }  // namespace stoker::simnode

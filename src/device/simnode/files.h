@@ -17,5 +17,7 @@ Result<void> move_aside(const std::string& from, const std::string& to);
 // Removes a file or a whole folder.
 void remove_all(const std::string& path);
 bool exists(const std::string& path);
+// `path` from the root of the file system, without ".." and a slash at its end.
+std::string absolute(const std::string& path);
 
 }  // namespace stoker::simnode

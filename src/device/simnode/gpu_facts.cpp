@@ -237,7 +237,7 @@ void fill_gpu(const Machine& machine, unsigned index, std::uint64_t now_ns, sim:
   fill_mig(product, gpu.mig);
   sim::settle(gpu, now_ns);
   const std::string& load = place.load.empty() ? machine.load : place.load;
-  sim::start_load(gpu, find_load(load).value_or(sim::LoadKind::idle), index + 1, now_ns);
+  begin_load(gpu, index, find_load(load).value_or(sim::LoadKind::idle), index + 1, now_ns);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,12 @@
 namespace stoker::simnode {
 
 enum class KernelLevel : std::uint8_t { error = 3, warning = 4, notice = 5, info = 6 };
+
+struct KernelLine {
+  KernelLevel level = KernelLevel::warning;
+  std::string text;
+  std::optional<unsigned> gpu;  // before a GPU's first Xid, the driver introduces it
+};
 
 class KernelLog {
  public:

@@ -111,7 +111,10 @@ Result<void> write_node(const Machine& machine, const std::string& folder) {
   if (auto written = write_state(**state, folder + "/state"); !written) return written;
   if (auto written = write_root(machine, **state, folder + "/root"); !written) return written;
   const KernelLog log(folder + "/root/dev/kmsg");
-  return log.append(KernelLevel::error, now_ns / 1000, load_lines(machine.driver_version));
+  for (const auto& line : load_lines(machine.driver_version)) {
+    if (auto printed = log.append(line.level, now_ns / 1000, {line.text}); !printed) return printed;
+  }
+  return {};
 }
 
 // A node of `machine` below DATA, made aside and put in place by one rename.
@@ -142,10 +145,11 @@ SimNode::~SimNode() = default;
 Result<SimNode> SimNode::create(const Recipe& recipe, const std::string& data_folder) {
   const auto machine = machine_of(recipe);
   if (!machine) return fail(machine.error());
-  const std::string folder = data_folder + "/sim";
+  const std::string data = absolute(data_folder);
+  const std::string folder = data + "/sim";
   if (!exists(folder)) {
-    if (auto made = make_node(*machine, data_folder); !made) return fail(made.error());
-    return open(data_folder);
+    if (auto made = make_node(*machine, data); !made) return fail(made.error());
+    return open(data);
   }
   const auto there = read_file(folder + "/node");
   if (!there || *there != identity_of(*machine).text()) {
@@ -154,11 +158,11 @@ Result<SimNode> SimNode::create(const Recipe& recipe, const std::string& data_fo
                     (there ? " (" + Identity::parse(*there).machine + ")" : std::string()) +
                     "; remove it or take another --data");
   }
-  return open(data_folder);
+  return open(data);
 }
 
 Result<SimNode> SimNode::open(const std::string& data_folder) {
-  const std::string folder = data_folder + "/sim";
+  const std::string folder = absolute(data_folder) + "/sim";
   const auto text = read_file(folder + "/node");
   if (!text) {
     return fail(Error(ErrorCode::not_found, "there is no simulated node in " + data_folder +
