@@ -267,6 +267,7 @@ bool told_to_leave(int fd) {
 // agent's. A few arenas instead of one a thread: eight threads would hold 8 x 64 MiB of address space.
 void settle_in(int fd) {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
+  name_thread("stoker-probe");
   close_range(static_cast<unsigned>(fd) + 1, ~0U, 0);
   fcntl(fd, F_SETFD, FD_CLOEXEC);
   mallopt(M_ARENA_MAX, 2);

@@ -91,7 +91,7 @@ Result<Process> Process::spawn(const ProcessOptions& options) {
   UniqueFd ours(ends[0]);
   const UniqueFd theirs(ends[1]);
 
-  std::vector<std::string> arguments = {options.program};
+  std::vector<std::string> arguments = {options.name};
   arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
   arguments.insert(arguments.end(), {"--fd", std::to_string(child_fd)});
   std::vector<std::string> environment = merged_environment(options.environment);

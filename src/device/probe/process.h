@@ -12,6 +12,7 @@ namespace stoker::device::probe {
 
 struct ProcessOptions {
   std::string program;
+  std::string name = "stoker";           // what ps(1) shows in its place
   std::vector<std::string> arguments;    // "--fd 3" follows
   std::vector<std::string> environment;  // "NAME=value" on top of ours
 };

@@ -273,7 +273,9 @@ void Supervisor::Shell::execute(const Command& command) {
 }
 
 void Supervisor::Shell::execute(const StartProbe& start) {
-  auto process = Process::spawn({options_.program, options_.arguments, options_.environment});
+  auto process = Process::spawn({.program = options_.program,
+                                 .arguments = options_.arguments,
+                                 .environment = options_.environment});
   if (!process) {
     lifecycle_->start_failed(start.probe, process.error().describe(), clock_.monotonic());
     return;

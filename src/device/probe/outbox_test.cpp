@@ -1,0 +1,77 @@
+#include "device/probe/outbox.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <string>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "device/probe/packet.h"
+
+namespace stoker::device::probe {
+namespace {
+
+class Pair : public testing::Test {
+ protected:
+  void SetUp() override {
+    int ends[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    near.reset(ends[0]);
+    far.reset(ends[1]);
+  }
+  std::vector<std::string> received() const {
+    std::vector<std::string> all;
+    for (auto packet = receive_packet(far.get(), Wait::no); packet && !packet->empty();
+         packet = receive_packet(far.get(), Wait::no)) {
+      all.push_back(std::move(*packet));
+    }
+    return all;
+  }
+  UniqueFd near;
+  UniqueFd far;
+};
+
+TEST_F(Pair, PassesMessagesOnInOrder) {
+  Outbox outbox(near.get());
+  outbox.send("one", Outbox::Keep::always);
+  outbox.send("two", Outbox::Keep::while_room);
+  EXPECT_EQ(received(), (std::vector<std::string>{"one", "two"}));
+  EXPECT_FALSE(outbox.waiting());
+}
+
+TEST_F(Pair, NeverBlocksOnAnAgentThatDoesNotReadAndDropsTheOldestReadings) {
+  Outbox outbox(near.get());
+  const std::string filler(16 * 1024, 'x');
+  while (!outbox.waiting()) outbox.send(filler, Outbox::Keep::while_room);
+  outbox.send("inventory", Outbox::Keep::always);
+  for (std::size_t sent = 0; sent < Outbox::capacity * 2; ++sent) {
+    outbox.send("reading " + std::to_string(sent), Outbox::Keep::while_room);
+  }
+  EXPECT_GT(outbox.dropped(), Outbox::capacity / 2);
+
+  std::vector<std::string> all = received();
+  while (outbox.waiting()) {
+    outbox.flush();
+    for (std::string& packet : received()) all.push_back(std::move(packet));
+  }
+  EXPECT_EQ(std::ranges::count(all, "inventory"), 1);
+  EXPECT_EQ(all.back(), "reading " + std::to_string(Outbox::capacity * 2 - 1));
+}
+
+TEST_F(Pair, GivesUpQuietlyWhenTheAgentIsGone) {
+  Outbox outbox(near.get());
+  far.reset();
+  outbox.send("one", Outbox::Keep::always);
+  EXPECT_FALSE(outbox.waiting());
+}
+
+TEST_F(Pair, TellsTheEndOfTheStreamByAnEmptyPacket) {
+  near.reset();
+  const auto end = receive_packet(far.get(), Wait::yes);
+  ASSERT_TRUE(end.has_value());
+  EXPECT_TRUE(end->empty());
+}
+
+}  // namespace
+}  // namespace stoker::device::probe

@@ -1,0 +1,142 @@
+#include "sample/node_sampler.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <string>
+#include <thread>
+
+namespace stoker::sample {
+namespace {
+
+// A machine made of texts.
+class ScriptedEnv final : public os::Env {
+ public:
+  [[nodiscard]] const Clock& clock() const override { return manual; }
+  [[nodiscard]] Result<std::string> read_file(std::string_view path,
+                                              std::size_t /*limit*/) const override {
+    const auto found = files.find(std::string(path));
+    if (found == files.end()) return fail(ErrorCode::not_found, "no such file");
+    return found->second;
+  }
+  [[nodiscard]] Result<std::vector<std::string>> list_folder(std::string_view) const override {
+    return fail(ErrorCode::not_found, "");
+  }
+  [[nodiscard]] Result<std::string> read_link(std::string_view) const override {
+    return fail(ErrorCode::not_found, "");
+  }
+  [[nodiscard]] bool exists(std::string_view) const override { return false; }
+  [[nodiscard]] Result<os::FilesystemUse> filesystem(std::string_view path) const override {
+    const auto found = disks.find(std::string(path));
+    if (found == disks.end()) return fail(ErrorCode::no_permission, "refused");
+    return found->second;
+  }
+  [[nodiscard]] std::string hostname() const override { return "node"; }
+  [[nodiscard]] Result<UniqueFd> open(std::string_view, int) const override {
+    return fail(ErrorCode::not_found, "");
+  }
+  [[nodiscard]] std::string real_path(std::string_view path) const override {
+    return std::string(path);
+  }
+
+  ManualClock manual;
+  std::map<std::string, std::string> files;
+  std::map<std::string, os::FilesystemUse> disks;
+};
+
+class Node : public testing::Test {
+ protected:
+  void SetUp() override {
+    env.files["/proc/stat"] = "cpu  100 0 100 800 0 0 0 0 0 0\ncpu0 1 2 3 4\n";
+    env.files["/proc/meminfo"] =
+        "MemTotal:       1024 kB\nMemFree: 1 kB\nMemAvailable:    512 kB\n";
+    env.disks["/dev/shm"] = {1000, 600};
+    env.disks["/data"] = {5000, 2000};
+  }
+  void round() { sampler.round(); }
+  Reading told(FieldId field) { return last[field]; }
+
+  ScriptedEnv env;
+  std::map<FieldId, Reading> last;
+  std::vector<device::CallCost> costs;
+  NodeSampler sampler{
+      env, {.data_folder = "/data"}, [this](const NodeReadings& readings, const auto& told_costs) {
+        for (const auto& [field, reading] : readings) last[field] = reading;
+        costs = told_costs;
+      }};
+};
+
+TEST_F(Node, TellsHowBusyTheProcessorsWereBetweenTwoRounds) {
+  round();
+  EXPECT_FALSE(last.contains(FieldId::cpu_busy));
+  env.files["/proc/stat"] = "cpu  130 0 120 850 0 0 0 0 0 0\n";
+  round();
+  EXPECT_DOUBLE_EQ(as_double(told(FieldId::cpu_busy).value), 50);
+}
+
+TEST_F(Node, CountsWaitingForDisksAsIdle) {
+  round();
+  env.files["/proc/stat"] = "cpu  100 0 100 800 100 0 0 0 0 0\n";
+  round();
+  EXPECT_DOUBLE_EQ(as_double(told(FieldId::cpu_busy).value), 0);
+}
+
+TEST_F(Node, TellsNothingWhenTheKernelsSumsStepBack) {
+  round();
+  env.files["/proc/stat"] = "cpu  90 0 100 800 0 0 0 0 0 0\n";
+  round();
+  EXPECT_FALSE(last.contains(FieldId::cpu_busy));
+}
+
+TEST_F(Node, SaysThatAFileMakesNoSense) {
+  env.files["/proc/stat"] = "nonsense";
+  env.files["/proc/meminfo"] = "MemTotal: many kB\n";
+  round();
+  EXPECT_EQ(told(FieldId::cpu_busy).reason, Reason::failed);
+  EXPECT_EQ(told(FieldId::memory_total_host).reason, Reason::failed);
+  EXPECT_EQ(told(FieldId::memory_available).reason, Reason::failed);
+}
+
+TEST_F(Node, TellsMemoryInBytes) {
+  round();
+  EXPECT_EQ(std::get<std::int64_t>(told(FieldId::memory_total_host).value), 1024 * 1024);
+  EXPECT_EQ(std::get<std::int64_t>(told(FieldId::memory_available).value), 512 * 1024);
+}
+
+TEST_F(Node, TellsWhatIsUsedInShmAndFreeOnDisks) {
+  round();
+  EXPECT_EQ(std::get<std::int64_t>(told(FieldId::shm_total).value), 1000);
+  EXPECT_EQ(std::get<std::int64_t>(told(FieldId::shm_used).value), 400);
+  EXPECT_EQ(std::get<std::int64_t>(told(FieldId::data_disk_free).value), 2000);
+  EXPECT_EQ(told(FieldId::cache_disk_total).reason, Reason::not_supported);
+  env.disks.clear();
+  env.manual.advance(Seconds(10));
+  round();
+  EXPECT_EQ(told(FieldId::data_disk_free).reason, Reason::no_permission);
+}
+
+TEST_F(Node, AsksForFileSystemsOnlyEveryTenSeconds) {
+  for (int second = 0; second < 20; ++second) {
+    round();
+    env.manual.advance(Seconds(1));
+  }
+  for (const device::CallCost& cost : costs) {
+    EXPECT_EQ(cost.calls, cost.getter == Getter::node_filesystem ? 4U : 20U);
+  }
+}
+
+TEST_F(Node, ReadsInItsOwnThreadUntilItIsStopped) {
+  std::atomic<int> rounds = 0;
+  NodeSampler threaded(env, {.period = Milliseconds(1)},
+                       [&](const auto&, const auto&) { ++rounds; });
+  threaded.start();
+  while (rounds < 3) std::this_thread::sleep_for(Milliseconds(1));
+  threaded.stop();
+  const int at_stop = rounds;
+  std::this_thread::sleep_for(Milliseconds(10));
+  EXPECT_EQ(rounds, at_stop);
+}
+
+}  // namespace
+}  // namespace stoker::sample
