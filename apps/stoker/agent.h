@@ -35,7 +35,8 @@ Result<SourceParts> make_source(const config::Settings& settings, const std::str
 class Agent {
  public:
   // Takes the address and the data folder and starts to sample; serves only after serve(). What fails
-  // leaves nothing running. No other thread may exist before: the first probe is started here.
+  // leaves nothing running. Signals that the caller waits for have to be blocked before: the threads of
+  // every part inherit that.
   static Result<std::unique_ptr<Agent>> start(const config::Settings& settings,
                                               const MakeSource& make = make_source);
   ~Agent();

@@ -1,6 +1,7 @@
 // Composition: what `stoker` can be asked, in the order in which somebody meets it.
 #include <CLI/CLI.hpp>
 
+#include "usage.h"
 #include "verbs.h"
 
 namespace {
@@ -17,11 +18,6 @@ constexpr const char* examples = R"(Examples:
   stoker COMMAND --help         more about a command
 
 Exit codes: 0 nothing wrong, 1 something found, 2 could not look or do, or wrong usage.)";
-
-// Wrong usage is 2 everywhere; help and version are 0.
-int explain(const CLI::App& app, const CLI::ParseError& problem) {
-  return app.exit(problem) == 0 ? stoker::app::exit_nothing_wrong : stoker::app::exit_could_not;
-}
 
 }  // namespace
 
@@ -47,7 +43,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
-    return explain(app, problem);
+    return stoker::app::explain_usage(app, problem);
   }
   return exit_code;
 }

@@ -19,7 +19,7 @@ void check_settings(const config::Settings& settings, std::vector<Finding>& find
   finding.rule = "config-wrong-value";
   finding.severity = Severity::error;
   finding.entity = {EntityKind::file, origin.where};
-  finding.location = FileLocation{origin.where};
+  finding.location = FileLocation{origin.where, origin.line, origin.column};
   finding.message = fmt::format("there is no simulated profile \"{}\"", profile);
   finding.action = Action::fix_config;
   finding.fix = hint.empty() ? fmt::format("there are {}", listed(known)) : hint;

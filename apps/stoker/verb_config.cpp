@@ -11,6 +11,12 @@
 namespace stoker::app {
 namespace {
 
+constexpr const char* examples = R"(Examples:
+  stoker config check stoker.yaml    is this file right?
+  stoker config show                 what is in force, and where it comes from
+
+Exit codes: 0 nothing wrong, 2 something is wrong.)";
+
 constexpr const char* check_examples = R"(Examples:
   stoker config check stoker.yaml
   stoker config check stoker.yaml -o sarif
@@ -84,6 +90,7 @@ void add_show(CLI::App& verb, int& exit_code) {
 void add_config_verb(CLI::App& app, int& exit_code) {
   CLI::App* verb = app.add_subcommand("config", "Check and show the configuration");
   verb->require_subcommand(1);
+  verb->footer(examples);
   add_check(*verb, exit_code);
   add_show(*verb, exit_code);
 }

@@ -101,8 +101,9 @@ void reload(Agent& agent, const ConfigFlags& flags, const config::Settings& befo
   if (!settings) return log::warning("config_not_reloaded");
   for (const config::Option& row : config::all_options()) {
     if (settings->value(row.id) == before.value(row.id)) continue;
-    log::info(row.live ? "config_taken_over" : "config_needs_restart",
-              {{"option", std::string(row.key)}, {"value", config::value_text(settings->value(row.id))}});
+    log::info(
+        row.live ? "config_taken_over" : "config_needs_restart",
+        {{"option", std::string(row.key)}, {"value", config::value_text(settings->value(row.id))}});
   }
   agent.reload(*settings);
 }

@@ -8,6 +8,8 @@
 namespace stoker::app {
 
 void add_version_verb(CLI::App& app, int& exit_code) {
+  app.set_version_flag("--version", std::string("stoker ") + STOKER_VERSION,
+                       "The same as the verb version");
   CLI::App* verb = app.add_subcommand("version", "Say which version this is");
   verb->callback([&exit_code] {
     fmt::print("stoker {}\n", STOKER_VERSION);

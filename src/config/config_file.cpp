@@ -78,9 +78,8 @@ class FileReader {
                      fmt::format("{}: {}", row.key, parsed.error().message()),
                      right_values(row, text));
     }
-    settings_.set(
-        row.id, std::move(*parsed),
-        {OriginKind::file, fmt::format("{}:{}:{}", file_, key.place.line, key.place.column)});
+    settings_.set(row.id, std::move(*parsed),
+                  {OriginKind::file, file_, key.place.line, key.place.column});
   }
 
   void unknown(const yaml::Node& key, const std::string& prefix) {

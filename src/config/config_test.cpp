@@ -60,11 +60,11 @@ TEST_F(Config, AFlagBeatsTheEnvironmentWhichBeatsTheFileWhichBeatsTheDefault) {
   ASSERT_TRUE(resolved.settings) << render_table(resolved.findings);
   const Settings& settings = *resolved.settings;
   EXPECT_EQ(settings.text(OptionId::listen), ":3");
-  EXPECT_EQ(settings.origin(OptionId::listen).where, "--listen");
+  EXPECT_EQ(settings.origin(OptionId::listen).text(), "--listen");
   EXPECT_EQ(settings.text(OptionId::root), "/env");
-  EXPECT_EQ(settings.origin(OptionId::root).where, "STOKER_ROOT");
+  EXPECT_EQ(settings.origin(OptionId::root).text(), "STOKER_ROOT");
   EXPECT_EQ(settings.text(OptionId::log_level), "debug");
-  EXPECT_EQ(settings.origin(OptionId::log_level).where, "stoker.yaml:3:7");
+  EXPECT_EQ(settings.origin(OptionId::log_level).text(), "stoker.yaml:3:7");
   EXPECT_EQ(settings.duration(OptionId::probe_hung_after), Seconds(10));
   EXPECT_EQ(settings.origin(OptionId::probe_hung_after).kind, OriginKind::fallback);
 }

@@ -80,9 +80,9 @@ void check_order(const Settings& settings, std::vector<Finding>& findings) {
     finding.entity = {EntityKind::file, "options"};
     finding.evidence = {
         fmt::format("{} from {} {}", after.key, to_string(settings.origin(after.id).kind),
-                    settings.origin(after.id).where),
+                    settings.origin(after.id).text()),
         fmt::format("{} from {} {}", before.key, to_string(settings.origin(before.id).kind),
-                    settings.origin(before.id).where)};
+                    settings.origin(before.id).text())};
     findings.push_back(std::move(finding));
   }
 }
@@ -108,6 +108,10 @@ const char* to_string(OriginKind kind) {
     case OriginKind::flag: return "flag";
   }
   return "default";
+}
+
+std::string Origin::text() const {
+  return line > 0 ? fmt::format("{}:{}:{}", where, line, column) : where;
 }
 
 Settings::Settings() {

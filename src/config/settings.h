@@ -20,7 +20,12 @@ const char* to_string(OriginKind kind);
 
 struct Origin {
   OriginKind kind = OriginKind::fallback;
-  std::string where;  // "stoker.yaml:3:5", "STOKER_LISTEN", "--listen"; "" for a default
+  std::string where;  // file, variable or flag; "" for a default
+  int line = 0;       // in a file; both count from 1
+  int column = 0;
+
+  // "stoker.yaml:3:5", "STOKER_LISTEN", "--listen", "".
+  [[nodiscard]] std::string text() const;
 };
 
 class Settings {

@@ -12,7 +12,7 @@ constexpr std::size_t comment_column = 42;
 
 std::string origin_text(const Origin& origin) {
   if (origin.kind == OriginKind::fallback) return "default";
-  return fmt::format("{} {}", to_string(origin.kind), origin.where);
+  return fmt::format("{} {}", to_string(origin.kind), origin.text());
 }
 
 // Quoted where a reader of YAML would not take the text for one plain word.
@@ -73,7 +73,7 @@ std::string to_json(const Settings& settings) {
     const Origin& origin = settings.origin(row.id);
     json.begin_object().member("key", row.key).member("type", to_string(row.type)).key("value");
     write_value(json, settings.value(row.id));
-    json.member("from", to_string(origin.kind)).member_or_null("where", origin.where);
+    json.member("from", to_string(origin.kind)).member_or_null("where", origin.text());
     json.member("default", row.fallback).member("environment", row.environment());
     json.member_or_null("flag", row.flag).member_or_null("range", row.range);
     json.member("restart_needed", !row.live).member("help", row.help).end_object();
