@@ -211,7 +211,7 @@ double settled_temperature(const Envelope& envelope, double power_mw) {
 
 bool reached(const Gpu& gpu, unsigned threshold, double celsius) {
   const std::int32_t limit = gpu.thermal.threshold_c[threshold];
-  return limit != threshold_not_supported && limit > 0 && celsius >= limit;
+  return limit > 0 && celsius >= limit;  // threshold_not_supported is far below 0
 }
 
 void slow(Regime& regime, double held_mw, double share, std::uint64_t reasons) {

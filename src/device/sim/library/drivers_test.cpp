@@ -1,6 +1,7 @@
 // The library presents any driver of the ABI table: which functions there are, and what they fill.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <vector>
 
 #include "device/sim/library/library_test_support.h"
@@ -8,20 +9,25 @@
 namespace stoker::sim {
 namespace {
 
-using namespace nvml::abi;
-using nvml::abi::Return;
+using nvml::abi::FabricInfoV2;
+using nvml::abi::FabricInfoV3;
+using nvml::abi::GpmSample;
+using nvml::abi::GpuInstanceProfileInfoV3;
+using nvml::abi::MemoryV2;
+using nvml::abi::system_version_size;
+using nvml::abi::version_tag;
 
 class Drivers : public LibraryTest {
  protected:
   void be(const char* version) {
-    state.change([&](State& all) { put_text(all.driver.driver_version, version); });
+    state_.change([&](State& all) { put_text(all.driver.driver_version, version); });
   }
   // How far apart two processes lie in what _v3 fills; 0 where it is not there.
   std::size_t stride_of_v3() {
     std::vector<unsigned char> bytes(256, 0xEE);
     unsigned count = 2;
     const Return answered =
-        nvml.nvmlDeviceGetComputeRunningProcesses_v3(device(), &count, bytes.data());
+        nvml_.nvmlDeviceGetComputeRunningProcesses_v3(device(), &count, bytes.data());
     if (answered == Return::function_not_found) return 0;
     EXPECT_EQ(answered, Return::success);
     for (std::size_t at = 4; at + 4 <= bytes.size(); at += 4) {
@@ -34,7 +40,7 @@ class Drivers : public LibraryTest {
 };
 
 TEST_F(Drivers, FillProcessRowsOfTheirOwnLength) {
-  state.change([](State& all) {
+  state_.change([](State& all) {
     all.gpus[0].processes[0] = {ProcessKind::compute, 1001, no_instance, no_instance, 1, {}};
     all.gpus[0].processes[1] = {ProcessKind::compute, 1002, no_instance, no_instance, 2, {}};
   });
@@ -58,36 +64,37 @@ TEST_F(Drivers, LackWhatCameLater) {
   be("470.82.01");
   MemoryV2 memory{};
   memory.version = version_tag<MemoryV2>(2);
-  EXPECT_EQ(nvml.nvmlDeviceGetMemoryInfo_v2(device(), &memory), Return::function_not_found);
+  EXPECT_EQ(nvml_.nvmlDeviceGetMemoryInfo_v2(device(), &memory), Return::function_not_found);
   GpmSample sample = nullptr;
-  EXPECT_EQ(nvml.nvmlGpmSampleAlloc(&sample), Return::function_not_found);
+  EXPECT_EQ(nvml_.nvmlGpmSampleAlloc(&sample), Return::function_not_found);
   unsigned limit = 0;
-  EXPECT_EQ(nvml.nvmlDeviceGetEnforcedPowerLimit(device(), &limit), Return::success);
+  EXPECT_EQ(nvml_.nvmlDeviceGetEnforcedPowerLimit(device(), &limit), Return::success);
   be("550.54.15");
-  EXPECT_EQ(nvml.nvmlDeviceGetMemoryInfo_v2(device(), &memory), Return::success);
+  EXPECT_EQ(nvml_.nvmlDeviceGetMemoryInfo_v2(device(), &memory), Return::success);
 }
 
 TEST_F(Drivers, KnowTheirOwnVersionsOfAStruct) {
   FabricInfoV3 fabric{};
   fabric.version = version_tag<FabricInfoV3>(3);
   be("550.54.15");
-  EXPECT_EQ(nvml.nvmlDeviceGetGpuFabricInfoV(device(), &fabric), Return::argument_version_mismatch);
+  EXPECT_EQ(nvml_.nvmlDeviceGetGpuFabricInfoV(device(), &fabric),
+            Return::argument_version_mismatch);
   fabric.version = version_tag<FabricInfoV2>(2);
-  EXPECT_EQ(nvml.nvmlDeviceGetGpuFabricInfoV(device(), &fabric), Return::success);
+  EXPECT_EQ(nvml_.nvmlDeviceGetGpuFabricInfoV(device(), &fabric), Return::success);
   GpuInstanceProfileInfoV3 profile{};
   profile.version = version_tag<GpuInstanceProfileInfoV3>(3);
   be("535.104.05");
-  EXPECT_EQ(nvml.nvmlDeviceGetGpuInstanceProfileInfoV(device(), 0, &profile),
+  EXPECT_EQ(nvml_.nvmlDeviceGetGpuInstanceProfileInfoV(device(), 0, &profile),
             Return::argument_version_mismatch);
   be("580.159.04");
-  EXPECT_EQ(nvml.nvmlDeviceGetGpuInstanceProfileInfoV(device(), 0, &profile), Return::success);
+  EXPECT_EQ(nvml_.nvmlDeviceGetGpuInstanceProfileInfoV(device(), 0, &profile), Return::success);
   EXPECT_STREQ(profile.name, "MIG 1g.10gb");
 }
 
 TEST_F(Drivers, SaySoThemselves) {
   be("470.82.01");
   char text[system_version_size];
-  ASSERT_EQ(nvml.nvmlSystemGetDriverVersion(text, sizeof text), Return::success);
+  ASSERT_EQ(nvml_.nvmlSystemGetDriverVersion(text, sizeof text), Return::success);
   EXPECT_STREQ(text, "470.82.01");
 }
 

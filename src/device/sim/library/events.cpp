@@ -82,7 +82,7 @@ void fill(EventData& data, const Event& event) {
 
 bool take_event(const StateFile& file, Set& set, EventData& data) {
   const MutexLock lock(set.mutex);
-  const std::vector<Registration>& registered = set.registered;
+  const std::vector<Registration> registered = set.registered;
   const std::uint64_t before = set.seen.value_or(0);
   std::uint64_t seen = before;
   const auto event = file.read([&](const State& state) {
@@ -96,7 +96,7 @@ bool take_event(const StateFile& file, Set& set, EventData& data) {
 
 bool one_is_lost(const StateFile& file, Set& set) {
   const MutexLock lock(set.mutex);
-  const std::vector<Registration>& registered = set.registered;
+  const std::vector<Registration> registered = set.registered;
   return file.read([&](const State& state) {
     return std::ranges::any_of(registered, [&](const Registration& one) {
       return state.gpus[one.gpu].presence != Presence::present;

@@ -14,21 +14,21 @@ class Events : public LibraryTest {
  protected:
   void SetUp() override {
     LibraryTest::SetUp();
-    ASSERT_EQ(nvml.nvmlEventSetCreate(&set), Return::success);
-    ASSERT_EQ(nvml.nvmlDeviceRegisterEvents(device(0), abi::event_type::xid_critical, set),
+    ASSERT_EQ(nvml_.nvmlEventSetCreate(&set_), Return::success);
+    ASSERT_EQ(nvml_.nvmlDeviceRegisterEvents(device(0), abi::event_type::xid_critical, set_),
               Return::success);
   }
   void tell(std::uint32_t gpu, std::uint64_t type, std::uint64_t number) {
-    state.change([&](State& all) {
+    state_.change([&](State& all) {
       ++all.last_event;
       all.events[(all.last_event - 1) % max_events] = {all.last_event, type,        number, gpu,
                                                        no_instance,    no_instance, 0};
     });
   }
-  Return wait(unsigned timeout_ms) { return nvml.nvmlEventSetWait_v2(set, &data, timeout_ms); }
+  Return wait(unsigned timeout_ms) { return nvml_.nvmlEventSetWait_v2(set_, &data_, timeout_ms); }
 
-  abi::EventSet set = nullptr;
-  abi::EventData data{};
+  abi::EventSet set_ = nullptr;
+  abi::EventData data_{};
 };
 
 TEST_F(Events, BringAnXidAtOnceToOneWhoWaits) {
@@ -37,9 +37,9 @@ TEST_F(Events, BringAnXidAtOnceToOneWhoWaits) {
     tell(0, abi::event_type::xid_critical, 79);
   });
   EXPECT_LT(time_of([&] { EXPECT_EQ(wait(20'000), Return::success); }), milliseconds(10'000));
-  EXPECT_EQ(data.device, device(0));
-  EXPECT_EQ(data.data, 79U);
-  EXPECT_EQ(data.gpu_instance_id, abi::no_instance_id);
+  EXPECT_EQ(data_.device, device(0));
+  EXPECT_EQ(data_.data, 79U);
+  EXPECT_EQ(data_.gpu_instance_id, abi::no_instance_id);
 }
 
 TEST_F(Events, BringOnlyWhatWasAskedFor) {
@@ -49,40 +49,40 @@ TEST_F(Events, BringOnlyWhatWasAskedFor) {
   tell(0, abi::event_type::xid_critical, 13);
   tell(0, abi::event_type::xid_critical, 43);
   EXPECT_EQ(wait(0), Return::success);
-  EXPECT_EQ(data.data, 13U);
+  EXPECT_EQ(data_.data, 13U);
   EXPECT_EQ(wait(0), Return::success);
-  EXPECT_EQ(data.data, 43U);
+  EXPECT_EQ(data_.data, 43U);
   EXPECT_EQ(wait(0), Return::timeout);
 }
 
 TEST_F(Events, DontBringWhatWasBeforeTheRegistration) {
   abi::EventSet late = nullptr;
   tell(0, abi::event_type::xid_critical, 79);
-  ASSERT_EQ(nvml.nvmlEventSetCreate(&late), Return::success);
-  ASSERT_EQ(nvml.nvmlDeviceRegisterEvents(device(0), abi::event_type::xid_critical, late),
+  ASSERT_EQ(nvml_.nvmlEventSetCreate(&late), Return::success);
+  ASSERT_EQ(nvml_.nvmlDeviceRegisterEvents(device(0), abi::event_type::xid_critical, late),
             Return::success);
-  EXPECT_EQ(nvml.nvmlEventSetWait_v2(late, &data, 0), Return::timeout);
-  EXPECT_EQ(nvml.nvmlEventSetFree(late), Return::success);
+  EXPECT_EQ(nvml_.nvmlEventSetWait_v2(late, &data_, 0), Return::timeout);
+  EXPECT_EQ(nvml_.nvmlEventSetFree(late), Return::success);
 }
 
 TEST_F(Events, GoOnAfterTheRingHasOverrun) {
   for (unsigned i = 0; i < max_events + 10; ++i) tell(0, abi::event_type::xid_critical, i);
   EXPECT_EQ(wait(0), Return::success);
-  EXPECT_EQ(data.data, 10U);
+  EXPECT_EQ(data_.data, 10U);
 }
 
 TEST_F(Events, SayAtTheTimeoutThatAGpuIsLost) {
   tell(0, abi::event_type::xid_critical, 79);
-  state.change([](State& all) { all.gpus[0].presence = Presence::lost; });
+  state_.change([](State& all) { all.gpus[0].presence = Presence::lost; });
   EXPECT_EQ(wait(10), Return::success);
   EXPECT_EQ(wait(10), Return::gpu_is_lost);
 }
 
 TEST_F(Events, RefuseTypesThatTheCardLacksAndSetsThatAreNone) {
-  EXPECT_EQ(nvml.nvmlDeviceRegisterEvents(device(0), 0x40, set), Return::not_supported);
-  EXPECT_EQ(nvml.nvmlDeviceRegisterEvents(device(0), 0x8, nullptr), Return::invalid_argument);
-  EXPECT_EQ(nvml.nvmlEventSetFree(set), Return::success);
-  EXPECT_EQ(nvml.nvmlEventSetFree(set), Return::invalid_argument);
+  EXPECT_EQ(nvml_.nvmlDeviceRegisterEvents(device(0), 0x40, set_), Return::not_supported);
+  EXPECT_EQ(nvml_.nvmlDeviceRegisterEvents(device(0), 0x8, nullptr), Return::invalid_argument);
+  EXPECT_EQ(nvml_.nvmlEventSetFree(set_), Return::success);
+  EXPECT_EQ(nvml_.nvmlEventSetFree(set_), Return::invalid_argument);
   EXPECT_EQ(wait(0), Return::invalid_argument);
 }
 

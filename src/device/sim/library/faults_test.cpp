@@ -1,10 +1,10 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <thread>
 
 #include "device/sim/library/library_test_support.h"
@@ -47,11 +47,11 @@ class Faults : public LibraryTest {
 TEST_F(Faults, AnswerACodeForOneFunctionOfOneGpuAndLeaveTheRestAlone) {
   Fault fault = on(name_hash("nvmlDeviceGetPowerUsage"), 1);
   fault.code = static_cast<std::int32_t>(Return::unknown);
-  state.add_fault(fault);
+  state_.add_fault(fault);
   EXPECT_EQ(ask(device(1)), Return::unknown);
   EXPECT_EQ(ask(device(0)), Return::success);
   unsigned celsius = 0;
-  EXPECT_EQ(nvml.nvmlDeviceGetTemperature(device(1), nvml::abi::TemperatureSensor::gpu, &celsius),
+  EXPECT_EQ(nvml_.nvmlDeviceGetTemperature(device(1), nvml::abi::TemperatureSensor::gpu, &celsius),
             Return::success);
 }
 
@@ -60,7 +60,7 @@ TEST_F(Faults, DelayACallAsleepAndNotSpinning) {
   fault.delay_ns = 200 * millisecond_ns;
   const Device slow = device(0);
   const Device fast = device(1);
-  state.add_fault(fault);
+  state_.add_fault(fault);
   timespec before{};
   timespec after{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
@@ -75,7 +75,7 @@ TEST_F(Faults, HoldACallForEver) {
   fault.never_returns = 1;
   const Device one = device(0);
   const Device other = device(1);
-  state.add_fault(fault);
+  state_.add_fault(fault);
   EXPECT_FALSE(returns_within(milliseconds(300), [&] { ask(one); }));
   EXPECT_TRUE(returns_within(milliseconds(5000), [&] { ask(other); }));
 }
@@ -83,13 +83,13 @@ TEST_F(Faults, HoldACallForEver) {
 TEST_F(Faults, HoldInitUnlessItLeavesGpusAlone) {
   Fault fault = on(every_function, 0);
   fault.never_returns = 1;
-  state.add_fault(fault);
-  ASSERT_EQ(nvml.nvmlShutdown(), Return::success);
-  EXPECT_FALSE(returns_within(milliseconds(300), [&] { static_cast<void>(nvml.nvmlInit_v2()); }));
+  state_.add_fault(fault);
+  ASSERT_EQ(nvml_.nvmlShutdown(), Return::success);
+  EXPECT_FALSE(returns_within(milliseconds(300), [&] { static_cast<void>(nvml_.nvmlInit_v2()); }));
   EXPECT_TRUE(returns_within(milliseconds(5000), [&] {
-    static_cast<void>(nvml.nvmlInitWithFlags(nvml::abi::init_flag_no_attach));
+    static_cast<void>(nvml_.nvmlInitWithFlags(nvml::abi::init_flag_no_attach));
     Device healthy = nullptr;
-    static_cast<void>(nvml.nvmlDeviceGetHandleByPciBusId_v2("0000:11:00.0", &healthy));
+    static_cast<void>(nvml_.nvmlDeviceGetHandleByPciBusId_v2("0000:11:00.0", &healthy));
     ask(healthy);
   }));
 }
@@ -101,7 +101,7 @@ TEST_F(Faults, LetACallThatHangsStopEveryOtherUnderAGlobalLock) {
   EXPECT_TRUE(returns_within(milliseconds(5000), [&] { ask(other); }));
   Fault fault = on(name_hash("nvmlDeviceGetPowerUsage"), 0);
   fault.never_returns = 1;
-  state.add_fault(fault);
+  state_.add_fault(fault);
   const pid_t hung = ::fork();
   if (hung == 0) {
     ask(one);
@@ -115,12 +115,12 @@ TEST_F(Faults, LetACallThatHangsStopEveryOtherUnderAGlobalLock) {
 }
 
 TEST_F(Faults, ReadAFileFirstSoThatTheKernelMayHoldTheCall) {
-  const std::string path = state.folder() + "/pipe";
+  const std::string path = state_.folder() + "/pipe";
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
   Fault fault = on(name_hash("nvmlDeviceGetPowerUsage"), every_gpu);
   put_text(fault.read_path, path);
   const Device one = device(0);
-  state.add_fault(fault);
+  state_.add_fault(fault);
   EXPECT_FALSE(returns_within(milliseconds(300), [&] { ask(one); }));
   EXPECT_TRUE(returns_within(milliseconds(5000), [&] {
     const int writer = ::open(path.c_str(), O_RDWR);
@@ -135,13 +135,13 @@ TEST_F(Faults, SleepAsLongAsCallsTookOnARealCard) {
   // 20.9 ms a direction, 69 ms for a checksum, 10.2 ms for field 272: captured on an H100.
   EXPECT_GE(time_of([&] {
               EXPECT_EQ(
-                  nvml.nvmlDeviceGetPcieThroughput(one, nvml::abi::PcieCounter::tx_bytes, &rate),
+                  nvml_.nvmlDeviceGetPcieThroughput(one, nvml::abi::PcieCounter::tx_bytes, &rate),
                   Return::success);
             }),
             milliseconds(20));
   nvml::abi::FieldValue field{};
   field.field_id = 272;
-  EXPECT_GE(time_of([&] { static_cast<void>(nvml.nvmlDeviceGetFieldValues(one, 1, &field)); }),
+  EXPECT_GE(time_of([&] { static_cast<void>(nvml_.nvmlDeviceGetFieldValues(one, 1, &field)); }),
             milliseconds(10));
 }
 
@@ -149,11 +149,11 @@ TEST_F(Faults, ReachCallsOnNoGpuOnlyByARowForEveryGpu) {
   unsigned gpus = 0;
   Fault fault = on(name_hash("nvmlDeviceGetCount_v2"), 0);
   fault.code = static_cast<std::int32_t>(Return::unknown);
-  state.add_fault(fault);
-  EXPECT_EQ(nvml.nvmlDeviceGetCount_v2(&gpus), Return::success);
+  state_.add_fault(fault);
+  EXPECT_EQ(nvml_.nvmlDeviceGetCount_v2(&gpus), Return::success);
   fault.gpu = every_gpu;
-  state.add_fault(fault);
-  EXPECT_EQ(nvml.nvmlDeviceGetCount_v2(&gpus), Return::unknown);
+  state_.add_fault(fault);
+  EXPECT_EQ(nvml_.nvmlDeviceGetCount_v2(&gpus), Return::unknown);
 }
 
 }  // namespace

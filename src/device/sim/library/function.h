@@ -13,8 +13,8 @@
 
 namespace stoker::sim {
 
-using namespace nvml::
-    abi;  // NOLINT(google-build-using-namespace): the ABI that this folder implements
+// The ABI that this folder implements.
+using namespace nvml::abi;                         // NOLINT(google-build-using-namespace)
 using GpuInstanceHandle = nvml::abi::GpuInstance;  // the state's records have these names, too
 using ComputeInstanceHandle = nvml::abi::ComputeInstance;
 

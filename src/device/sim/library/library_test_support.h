@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "device/nvml/functions.h"
@@ -40,30 +41,30 @@ class LibraryTest : public testing::Test {
   using Return = nvml::abi::Return;
   using Device = nvml::abi::Device;
 
-  explicit LibraryTest(unsigned gpus = 2) : state(gpus) {
-    ::setenv(state_path_variable, state.path().c_str(), 1);
+  explicit LibraryTest(unsigned gpus = 2) : state_(gpus) {
+    ::setenv(state_path_variable, state_.path().c_str(), 1);
   }
-  void SetUp() override { ASSERT_EQ(nvml.nvmlInit_v2(), Return::success); }
+  void SetUp() override { ASSERT_EQ(nvml_.nvmlInit_v2(), Return::success); }
   void TearDown() override {
-    while (nvml.nvmlShutdown() == Return::success) {
+    while (nvml_.nvmlShutdown() == Return::success) {
     }
   }
   Device device(unsigned index = 0) {
     Device found = nullptr;
-    EXPECT_EQ(nvml.nvmlDeviceGetHandleByIndex_v2(index, &found), Return::success);
+    EXPECT_EQ(nvml_.nvmlDeviceGetHandleByIndex_v2(index, &found), Return::success);
     return found;
   }
   /// What one simple call answers now: a probe of the gate.
   Return ask(Device one) {
     unsigned milliwatts = 0;
-    return nvml.nvmlDeviceGetPowerUsage(one, &milliwatts);
+    return nvml_.nvmlDeviceGetPowerUsage(one, &milliwatts);
   }
   void change_driver(void (*change)(Driver&)) {
-    state.change([&](State& all) { change(all.driver); });
+    state_.change([&](State& all) { change(all.driver); });
   }
 
-  TestState state;
-  const nvml::abi::Functions& nvml = nvml_functions();
+  TestState state_;
+  const nvml::abi::Functions& nvml_ = nvml_functions();
 };
 
 /// What `call` answers in a process without root's rights.

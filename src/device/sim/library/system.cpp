@@ -121,6 +121,7 @@ Return nvmlUnitGetCount(unsigned* unit_count) {
 }
 
 /// Not of NVML: by exporting it, this library says that its cards are simulated.
+// NOLINTNEXTLINE(readability-identifier-naming): named as the functions beside it
 [[gnu::visibility("default")]] int stokerSimulatedDriver() { return 1; }
 
 }  // extern "C"
