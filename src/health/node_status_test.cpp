@@ -57,6 +57,13 @@ TEST(NodeStatus, ALostGpuIsCriticalAndTheReasonCountsTheOthers) {
   EXPECT_EQ(node.verdict().reason, "GPU 3 (0000:13:00.0) is lost; 7 of 8 GPUs answer");
 }
 
+TEST(NodeStatus, SeveralCriticalFindingsAreCountedInTheReason) {
+  Node node;
+  for (const unsigned n : {1U, 2U, 5U}) node.store.on_gpu_state(pci_of(n), GpuState::lost, "");
+  EXPECT_EQ(node.verdict().reason,
+            "GPU 1 (0000:11:00.0) is lost and 2 more critical; 5 of 8 GPUs answer");
+}
+
 TEST(NodeStatus, AHungGpuIsCriticalAndNamesTheCall) {
   Node node;
   node.store.on_gpu_state(pci_of(0), GpuState::hung,

@@ -47,7 +47,12 @@ const char* to_string(Verdict verdict) {
 NodeVerdict judge(const Snapshot& snapshot, const std::vector<Finding>& findings) {
   const Finding* finding = worst(findings);
   if (finding != nullptr && finding->severity == Severity::critical) {
-    return {Verdict::critical, reason_with(snapshot, finding->message)};
+    const auto others =
+        std::count_if(findings.begin(), findings.end(),
+                      [](const Finding& one) { return one.severity == Severity::critical; }) -
+        1;
+    const std::string more = others > 0 ? fmt::format(" and {} more critical", others) : "";
+    return {Verdict::critical, reason_with(snapshot, finding->message + more)};
   }
   // From here on nothing is known to be broken; that is not yet knowing that all is well.
   if (snapshot.source.state != device::SourceState::running) {
