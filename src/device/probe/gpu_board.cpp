@@ -37,6 +37,12 @@ void GpuBoard::exclude(const PciAddress& gpu, ProbeId holder, MonotonicTime now)
 
 void GpuBoard::readmit(const PciAddress& gpu) { gpus_[gpu].excluded = false; }
 
+void GpuBoard::postpone(const PciAddress& gpu) {
+  Gpu& entry = gpus_[gpu];
+  entry.look_at = entry.look_at + (timing_.hung_retry_most - entry.delay);
+  entry.delay = timing_.hung_retry_most;
+}
+
 void GpuBoard::readmit_all(const std::set<ProbeId>& living) {
   for (auto& [address, gpu] : gpus_) {
     if (gpu.excluded && !living.contains(gpu.holder)) readmit(address);

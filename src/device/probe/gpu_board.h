@@ -42,6 +42,8 @@ class GpuBoard {
   // Looked at and well: the next probe may have it. Should it hang again before it answers, the next
   // look comes as late as if it had not been well.
   void readmit(const PciAddress& gpu);
+  // Looking at it does harm: the next look comes as late as any does.
+  void postpone(const PciAddress& gpu);
   // Everything is tried again, except GPUs whose call is still held by a living probe of `living`.
   void readmit_all(const std::set<ProbeId>& living);
 

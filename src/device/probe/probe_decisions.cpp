@@ -30,6 +30,7 @@ void ProbeLifecycle::check(ProbeTrack& probe, MonotonicTime now) {
   if (probe.stopped_since) return;
   if (probe.role == Role::main) {
     tell_hung(probe, stall);
+    if (held_up_by_scout(probe, stall)) return;
     if (stall.whole && is_second(probe)) declare_driver_hung(probe);
     if (!stall.whole && probe.proved()) {
       driver_hung_ = after_stall_ = false;
@@ -76,6 +77,21 @@ void ProbeLifecycle::tell_hung(const ProbeTrack& probe, const Stall& stall) {
   }
 }
 
+// In a driver with one big lock, a look at a GPU that hangs stops every call. Then the scout has to go,
+// not the running probe; and the next look comes as late as can be.
+bool ProbeLifecycle::held_up_by_scout(const ProbeTrack& main, const Stall& stall) {
+  if (!stall.whole || stall.oldest >= timing_.kill_after) return false;
+  for (const auto& [id, other] : probes_) {
+    if (!other.scouting || other.calls.empty()) continue;
+    const bool older = other.stalled ? other.ladder_from <= stall.since
+                                     : other.stall(timing_, main.beat_at).since <= stall.since;
+    if (!older) continue;
+    for (const auto& [gpu, call] : other.calls) board_.postpone(gpu);
+    return true;
+  }
+  return false;
+}
+
 // Whether this probe's stall is the second one.
 bool ProbeLifecycle::is_second(const ProbeTrack& probe) const {
   if (probe.second && !probe.proved()) return true;
@@ -97,7 +113,7 @@ void ProbeLifecycle::declare_driver_hung(const ProbeTrack& second) {
 void ProbeLifecycle::give_up(ProbeTrack& probe, const Stall& stall, MonotonicTime now) {
   const bool main = probe.role == Role::main;
   const ProbeTrack* running = find_role(Role::main);
-  for (const PciAddress& gpu : stall.hung) {
+  for (const PciAddress& gpu : probe.to_blame(stall)) {
     // A GPU that hangs for a second opener alone stays with the first.
     if (main || running == nullptr || !running->opened.contains(gpu)) {
       board_.exclude(gpu, probe.id, now);
@@ -171,6 +187,7 @@ void ProbeLifecycle::start(Role role, Scope scope, MonotonicTime now) {
   probe.role = role;
   probe.scope = std::move(scope);
   probe.second = role == Role::main && after_stall_;
+  probe.scouting = role == Role::scout;
   probe.started = probe.heard = probe.beat_at = now;
   commands_.emplace_back(StartProbe{probe.id, probe.scope});
   probes_.emplace(probe.id, std::move(probe));

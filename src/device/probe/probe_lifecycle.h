@@ -3,7 +3,8 @@
 //
 // Call older than   10 s  the GPU is told hung; nobody is disturbed
 //                   45 s  the probe is asked to leave; a second one starts with NO_ATTACH and opens
-//                         only the other GPUs, by PCI address
+//                         only the other GPUs, by PCI address (where no GPU answers: all but the
+//                         one whose call is the oldest, since the rest may wait for its lock)
 //                   60 s  SIGTERM
 //                  120 s  SIGKILL; what does not die then is left unreaped and counted
 // A second probe that stalls too - as a whole for 10 s, or in any call for 45 s - makes the verdict
@@ -115,6 +116,7 @@ class ProbeLifecycle {
   void start_wanted(MonotonicTime now);
   void start(Role role, Scope scope, MonotonicTime now);
   [[nodiscard]] bool may_start_main(MonotonicTime now) const;
+  bool held_up_by_scout(const ProbeTrack& main, const Stall& stall);
   [[nodiscard]] bool is_second(const ProbeTrack& probe) const;
   [[nodiscard]] Scope main_scope() const;
   [[nodiscard]] std::set<ProbeId> living_ids() const;

@@ -38,6 +38,11 @@ SourceStatus ProbeLifecycle::status(MonotonicTime now) {
   } else if (main != nullptr && main->running) {
     status.state = SourceState::running;
     status.detail = unopened_;
+    if (main->events_since && main->beat_at - *main->events_since >= timing_.hung_after) {
+      status.detail += "The driver's wait for Xids does not return, so none is told. ";
+    }
+  } else if (main != nullptr && main->second) {
+    status.detail = "a call of the last probe did not return; a second one is starting";
   } else if (failure_) {
     status.state = failure_->state;
     status.detail = failure_->detail;

@@ -1,7 +1,5 @@
 #include "device/probe/probe_track.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace stoker::device::probe {
@@ -32,6 +30,14 @@ Stall ProbeTrack::stall(const Timing& timing, MonotonicTime now) const {
   return found;
 }
 
+std::vector<PciAddress> ProbeTrack::to_blame(const Stall& stall) const {
+  if (stall.hung.empty() || stall.hung.size() < opened.size()) return stall.hung;
+  const auto earlier = [this](const PciAddress& one, const PciAddress& other) {
+    return calls.at(one).since < calls.at(other).since;
+  };
+  return {*std::ranges::min_element(stall.hung, earlier)};
+}
+
 void ProbeTrack::take(const Heartbeat& beat, MonotonicTime now) {
   beat_at = now;
   stopped_since.reset();
@@ -58,20 +64,6 @@ void ProbeTrack::take(const Inventory& inventory) {
   for (const GpuInfo& gpu : inventory.gpus) opened.insert(gpu.pci);
   if (first) waiting = opened;
   unopened = inventory.unopened;
-}
-
-std::string ProbeTrack::describe_calls() const {
-  std::string text;
-  for (const auto& [gpu, call] : calls) {
-    if (!text.empty()) text += ", ";
-    text += fmt::format("{} of {} for {}", to_string(call.getter), gpu.sysfs(),
-                        format_duration(beat_at - call.since));
-  }
-  if (init_since) {
-    if (!text.empty()) text += ", ";
-    text += fmt::format("the start of the driver for {}", format_duration(beat_at - *init_since));
-  }
-  return text;
 }
 
 }  // namespace stoker::device::probe

@@ -40,9 +40,10 @@ struct ProbeTrack {
   int pid = 0;
   Role role = Role::main;
   Scope scope;
-  bool second = false;   // started because another stalled: if it stalls too, the driver is hung
-  bool running = false;  // the driver has started
-  bool listed = false;   // its inventory has come
+  bool second = false;    // started because another stalled: if it stalls too, the driver is hung
+  bool scouting = false;  // was started to look at GPUs
+  bool running = false;   // the driver has started
+  bool listed = false;    // its inventory has come
   MonotonicTime started;
   MonotonicTime heard;    // the last message of any kind
   MonotonicTime beat_at;  // the last heartbeat
@@ -71,8 +72,9 @@ struct ProbeTrack {
   [[nodiscard]] Stall stall(const Timing& timing, MonotonicTime now) const;
   void take(const Heartbeat& beat, MonotonicTime now);
   void take(const Inventory& inventory);
-  // The calls under way as people read them: "power_usage of 0000:1b:00.0 for 12 s".
-  [[nodiscard]] std::string describe_calls() const;
+  // The GPUs that a stall is put down to: those that hang, but where none answers, only the one whose
+  // call is the oldest; the others may just wait for its lock, and are tried again.
+  [[nodiscard]] std::vector<PciAddress> to_blame(const Stall& stall) const;
 };
 
 }  // namespace stoker::device::probe

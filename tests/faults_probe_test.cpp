@@ -1,0 +1,123 @@
+// Faults of the probe process itself, and of the way in: killed, stopped, let go on demand, an agent
+// that dies, no permission, a clock that is set back.
+#include <csignal>
+
+#include "net/http_client.h"
+#include "support/faulty_node.h"
+
+namespace stoker::test {
+namespace {
+
+using ProbeFaults = FaultyNode;
+
+TEST_F(ProbeFaults, AKilledProbeIsReplacedBeforeAnythingGoesStale) {
+  watch_until_well();
+  wait([] { return false; }, Seconds(1));
+  unharmed = {0, 1, 2, 3};
+  const auto first = now.source.probe_pid;
+  began = clock.monotonic();
+  kill(first, SIGKILL);
+  ASSERT_TRUE(wait([&] { return now.source.restarts == 1 && well(); }, told_within)) << describe();
+  EXPECT_NE(now.source.probe_pid, first);
+  EXPECT_LE(oldest_unharmed, fresh);
+}
+
+TEST_F(ProbeFaults, AStoppedProbeIsToldAndWoken) {
+  watch_until_well();
+  const auto pid = now.source.probe_pid;
+  began = clock.monotonic();
+  kill(pid, SIGSTOP);
+  ASSERT_TRUE(wait_for_source(SourceState::failed)) << describe();
+  EXPECT_NE(now.source.detail.find("stopped"), std::string::npos) << describe();
+  EXPECT_FALSE(well());
+  EXPECT_TRUE(wait_until_well(Seconds(3))) << describe();
+  EXPECT_EQ(now.source.probe_pid, pid);
+}
+
+TEST_F(ProbeFaults, LetsGoOfEveryHandleOnDemandAndComesBack) {
+  watch_until_well();
+  supervisor->release();
+  ASSERT_TRUE(wait_for_source(SourceState::released)) << describe();
+  EXPECT_TRUE(probes().empty());
+  EXPECT_EQ(reason(0), Reason::stale);
+  wait([] { return false; }, Seconds(1));
+  EXPECT_TRUE(probes().empty());
+  supervisor->resume();
+  EXPECT_TRUE(wait_until_well(Seconds(3))) << describe();
+}
+
+TEST_F(ProbeFaults, AClockThatIsSetBackChangesNothing) {
+  watch_until_well();
+  unharmed = {0, 1, 2, 3};
+  clock.step(-std::chrono::hours(24 * 365));
+  wait([] { return false; }, Seconds(2));
+  EXPECT_TRUE(well()) << describe();
+  EXPECT_EQ(now.source.restarts, 0U);
+  EXPECT_LE(oldest_unharmed, fresh);
+}
+
+TEST_F(ProbeFaults, AProbeWithoutRightsSaysSo) {
+  if (getuid() != 0) GTEST_SKIP() << "only root can give its rights away";
+  options.arguments = {"--reuid",
+                       "65534",
+                       "--regid",
+                       "65534",
+                       "--clear-groups",
+                       "--inh-caps=-all",
+                       "--bounding-set=-all",
+                       options.program,
+                       "probe"};
+  options.program = "/usr/bin/setpriv";
+  std::filesystem::permissions(
+      node->state_file(), std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  watch();
+  ASSERT_TRUE(wait_for_source(SourceState::no_permission, Seconds(5))) << describe();
+  EXPECT_FALSE(now.source.detail.empty());
+}
+
+TEST_F(ProbeFaults, AProbeThatCanNotBeStartedIsToldWithItsReason) {
+  options.program = "/nonexistent/stoker";
+  watch();
+  ASSERT_TRUE(wait_for_source(SourceState::failed)) << describe();
+  EXPECT_NE(now.source.detail.find("/nonexistent/stoker"), std::string::npos) << describe();
+}
+
+TEST_F(ProbeFaults, AProgramThatSpeaksNothingOfTheProtocolIsTold) {
+  options.program = "/bin/true";
+  watch();
+  ASSERT_TRUE(wait_for_source(SourceState::failed)) << describe();
+  EXPECT_NE(now.source.detail.find("exited with status 0"), std::string::npos) << describe();
+}
+
+TEST(AgentFaults, TheProbeLeavesWhenItsAgentIsKilled) {
+  const TempFolder folder;
+  StokerProcess agent(
+      {"up", "--sim", "t4x4", "--data", folder.path("data"), "--listen", "127.0.0.1:0"});
+  const std::string url = agent.wait_ready();
+  ASSERT_FALSE(url.empty()) << agent.err();
+  const auto children = [&agent] {
+    const std::string pid = std::to_string(agent.pid());
+    std::vector<pid_t> all;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/" + pid + "/task")) {
+      std::ifstream file(task.path() / "children");
+      all.insert(all.end(), std::istream_iterator<pid_t>(file), std::istream_iterator<pid_t>());
+    }
+    return all;
+  }();
+  ASSERT_EQ(children.size(), 1U);
+  agent.signal(SIGKILL);
+  const auto until = std::chrono::steady_clock::now() + Seconds(5);
+  // An orphan that nobody reaps stays as a zombie: it holds nothing any more.
+  const auto gone = [&] {
+    const std::string stat = read_text("/proc/" + std::to_string(children[0]) + "/stat");
+    const auto end = stat.rfind(')');
+    return end == std::string::npos || stat.compare(end, 4, ") Z ") == 0;
+  };
+  while (!gone() && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(Milliseconds(10));
+  }
+  EXPECT_TRUE(gone());
+}
+
+}  // namespace
+}  // namespace stoker::test
