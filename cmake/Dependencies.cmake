@@ -7,12 +7,10 @@ find_package(fmt REQUIRED)                     # fmt::fmt
 find_package(tl-expected REQUIRED)             # tl::expected
 find_package(spdlog REQUIRED)                  # spdlog::spdlog            base/log.cpp only
 find_package(Boost 1.81 REQUIRED)              # Boost::headers            src/net only
-find_package(OpenSSL REQUIRED)                 # OpenSSL::SSL, OpenSSL::Crypto
 find_package(CURL REQUIRED)                    # CURL::libcurl             src/net only
 find_package(ZLIB REQUIRED)                    # ZLIB::ZLIB
 find_package(nlohmann_json REQUIRED)           # nlohmann_json::nlohmann_json   src/api only
 find_package(CLI11 REQUIRED)                   # CLI11::CLI11              apps/stoker only
-find_package(SQLite3 REQUIRED)                 # SQLite::SQLite3           src/db only
 find_package(Python3 REQUIRED COMPONENTS Interpreter)   # Python3::Interpreter, tests and tools
 find_package(GTest REQUIRED)                   # GTest::gtest_main
 find_package(rapidcheck REQUIRED)              # rapidcheck_gtest

@@ -5,12 +5,10 @@ Usage: node.py BUILD_DIR [SECONDS]. Figures of one machine and one run; the CPU 
 agent + probe, minus the bare loop of the same calls on the same schedule (device_nvml_bench). Simulated calls cost nothing here.
 """
 import http.client
-import json
 import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 

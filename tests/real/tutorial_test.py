@@ -9,12 +9,8 @@ from harness import SOURCE_DIR, fetch, fetch_json, scratch, wait_for
 
 
 def copy_source(to):
-    """The files that git knows, as they are in the tree; all of it where this is no git checkout."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=SOURCE_DIR, capture_output=True, text=True)
-    names = [n for n in listed.stdout.split("\0") if n and (SOURCE_DIR / n).is_file()]
-    for name in names:
-        (to / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(SOURCE_DIR / name, to / name)
+    """All but what was built."""
+    shutil.copytree(SOURCE_DIR, to, dirs_exist_ok=True, ignore=shutil.ignore_patterns("build", ".git"))
 
 
 def do_what_the_page_says(source):
@@ -37,7 +33,6 @@ def build(source):
 def main():
     with scratch() as folder:
         source = folder / "source"
-        source.mkdir()
         copy_source(source)
         do_what_the_page_says(source)
         harness.STOKER = build(source) / "bin/stoker"
