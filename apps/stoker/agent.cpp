@@ -37,12 +37,16 @@ device::probe::Timing timing_of(const Settings& settings) {
 // Nothing is older than it should be as long as its period, at the scale in force, says.
 store::StoreOptions store_options(const Settings& settings, const os::Env& env) {
   const auto rates = rates_of(settings);
+  const auto scaled = [&rates](Nanoseconds period) {
+    return Nanoseconds(
+        static_cast<std::int64_t>(static_cast<double>(period.count()) / rates.scale));
+  };
   store::StoreOptions options{.hostname = env.hostname()};
   for (const auto cost : {CostClass::cheap, CostClass::firmware, CostClass::gpm, CostClass::dear}) {
-    const auto period = device::probe::period_of(rates, cost);
     options.periods.at(static_cast<std::size_t>(cost)) =
-        Nanoseconds(static_cast<std::int64_t>(static_cast<double>(period.count()) / rates.scale));
+        scaled(device::probe::period_of(rates, cost));
   }
+  options.processes_period = scaled(rates.processes);
   return options;
 }
 
