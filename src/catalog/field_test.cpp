@@ -13,7 +13,7 @@ namespace {
 // getter must not claim that its call is cheaper than it is.
 constexpr bool may_cost(Getter getter, CostClass cost) {
   switch (getter) {
-    case Getter::gpm: return cost == CostClass::gpm;
+    case Getter::gpm: return cost != CostClass::cheap && cost != CostClass::fixed;
     case Getter::energy:
     case Getter::retired_pages:
     case Getter::vgpu_license: return cost == CostClass::dear || cost == CostClass::fixed;
