@@ -44,7 +44,8 @@ struct BareCard {
   std::vector<abi::FieldValue> cheap_values;
   std::vector<abi::FieldValue> firmware_values;
   std::vector<abi::FieldValue> link_values;
-  std::unique_ptr<abi::GpmMetricsGet> metrics;
+  std::unique_ptr<abi::GpmMetricsGet> metrics;       // of every second
+  std::unique_ptr<abi::GpmMetricsGet> slow_metrics;  // of the firmware class
   std::vector<std::uint8_t> processes;
 };
 
@@ -88,12 +89,15 @@ void cheap_round(const Functions& nvml, BareCard& card) {
   call(nvml.nvmlDeviceGetCurrPcieLinkGeneration, device, &number);
 }
 
-void gpm_round(const Functions& nvml, BareCard& card) {
+void gpm_round(const Functions& nvml, BareCard& card, bool slow_too) {
   if (!card.gpm) return;
   nvml.nvmlGpmSampleGet(card.device, card.later);
-  card.metrics->earlier = card.earlier;
-  card.metrics->later = card.later;
-  nvml.nvmlGpmMetricsGet(card.metrics.get());
+  for (abi::GpmMetricsGet* const metrics : {card.metrics.get(), card.slow_metrics.get()}) {
+    if (metrics == card.slow_metrics.get() && !slow_too) continue;
+    metrics->earlier = card.earlier;
+    metrics->later = card.later;
+    nvml.nvmlGpmMetricsGet(metrics);
+  }
   std::swap(card.earlier, card.later);
 }
 
@@ -162,17 +166,20 @@ abi::FieldValue asked(std::uint32_t id, std::uint32_t scope) {
 }
 
 void prepare_batches(BareCard& card) {
-  std::uint32_t count = 0;
   card.metrics = std::make_unique<abi::GpmMetricsGet>();
-  card.metrics->version = abi::gpm_metrics_get_version;
+  card.slow_metrics = std::make_unique<abi::GpmMetricsGet>();
+  card.metrics->version = card.slow_metrics->version = abi::gpm_metrics_get_version;
   for (const Field& field : all_fields()) {
-    if (field.getter == Getter::gpm) card.metrics->metrics[count++].id = field.argument;
+    if (field.getter == Getter::gpm) {
+      abi::GpmMetricsGet& metrics =
+          field.cost == CostClass::gpm ? *card.metrics : *card.slow_metrics;
+      metrics.metrics[metrics.count++].id = field.argument;
+    }
     if (field.getter != Getter::field_value) continue;
     auto& values = field.cost == CostClass::cheap ? card.cheap_values : card.firmware_values;
     const bool over_links = field.argument == 138 || field.argument == 139;
     values.push_back(asked(field.argument, over_links ? 0xFFFFFFFF : 0));
   }
-  card.metrics->count = count;
   for (const unsigned link : card.links) {
     for (const std::uint32_t id : {161U, 162U, 163U}) card.link_values.push_back(asked(id, link));
   }
@@ -231,7 +238,7 @@ void run_round(const Functions& nvml, std::vector<BareCard>& cards, int round) {
     if (round % 10 == 0) firmware_round(nvml, card);
     if (round % 60 == 0) dear_round(nvml, card);
     cheap_round(nvml, card);
-    gpm_round(nvml, card);
+    gpm_round(nvml, card, round % 10 == 0);
     if (round % 5 == 0) process_round(nvml, card);
   }
 }

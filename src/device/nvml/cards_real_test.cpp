@@ -101,6 +101,20 @@ double thread_cpu_us() {
   return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
 }
 
+TEST_F(RealCards, WithoutAttachOneIsOpenedByItsAddress) {
+  if (opened_.gpus.empty()) GTEST_SKIP() << "no GPU is open";
+  DriverOptions options;
+  options.no_attach = true;
+  options.only = {opened_.gpus.front()->info().pci};
+  opened_.gpus.clear();
+  driver_.reset();
+  const auto driver = Driver::open(options);
+  ASSERT_TRUE(driver.has_value()) << driver.error().text;
+  const OpenedGpus opened = (*driver)->open_gpus();
+  ASSERT_EQ(opened.gpus.size(), 1U);
+  EXPECT_EQ(opened.gpus.front()->info().pci, options.only.front());
+}
+
 TEST_F(RealCards, WhatEachCallCostsOnceASecond) {
   if (opened_.gpus.empty()) GTEST_SKIP() << "no GPU is open";
   device::Gpu& gpu = *opened_.gpus.front();

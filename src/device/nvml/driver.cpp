@@ -160,9 +160,19 @@ class OpenDriver final : public Driver {
   device::DriverInfo info_;
 };
 
+// With NO_ATTACH, 580.159.04 counts no GPU and opens none by address (NOT_FOUND, two H200), so it is
+// kept only where a driver does better. Without it, starting opens the device files of all GPUs, and
+// attaches none: that comes with each handle.
 abi::Return start(const abi::Functions& nvml, bool no_attach) {
-  const unsigned flags = abi::init_flag_no_gpus | (no_attach ? abi::init_flag_no_attach : 0U);
-  return nvml.nvmlInitWithFlags(flags);
+  if (no_attach) {
+    const abi::Return code =
+        nvml.nvmlInitWithFlags(abi::init_flag_no_gpus | abi::init_flag_no_attach);
+    unsigned count = 0;
+    if (code != abi::Return::success) return code;
+    if (nvml.nvmlDeviceGetCount_v2(&count) == abi::Return::success && count > 0) return code;
+    nvml.nvmlShutdown();
+  }
+  return nvml.nvmlInitWithFlags(abi::init_flag_no_gpus);
 }
 
 }  // namespace

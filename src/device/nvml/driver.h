@@ -30,7 +30,7 @@ struct DriverOptions {
   // Path of the library; empty: libnvidia-ml.so.1 where the loader finds it, then in the places
   // that distributions, driver containers and WSL use (library.cpp lists them).
   std::string library;
-  // NVML opens no GPU until it is asked for one by address: set it together with `only`.
+  // Attach no GPU but those in `only`, as far as the driver can: set it together with `only`.
   bool no_attach = false;
   // GPUs to open, by address; empty: all that the driver counts.
   std::vector<PciAddress> only;
@@ -75,8 +75,9 @@ class Driver {
   // the driver is not kept loaded, and may never return where it hangs.
   static tl::expected<std::unique_ptr<Driver>, DriverFailure> open(const DriverOptions& options);
 
-  // Shuts NVML down: every Gpu must be gone, and no call may be under way. A process with a call
-  // that doesn't return leaves by _exit instead. The library itself stays mapped for good.
+  // Shuts NVML down: every Gpu must be gone, and no call may be under way. 580.159.04 attaches the
+  // GPUs that nobody asked for once more while it shuts down, so a process that keeps away from one,
+  // or has a call that doesn't return, leaves by _exit instead. The library stays mapped for good.
   virtual ~Driver() = default;
 
   [[nodiscard]] virtual const device::DriverInfo& info() const = 0;

@@ -84,6 +84,21 @@ TEST(Driver, WithoutAttachItOpensByAddressAndTouchesNoOtherGpu) {
   EXPECT_EQ(opened.gpus.unopened[0].reason, Reason::lost);
 }
 
+TEST(Driver, WhoseNoAttachLeavesNoGpuToOpenIsStartedAgainWithoutIt) {
+  Library library = fake::library();
+  library.functions.nvmlDeviceGetCount_v2 = [](unsigned* count) {
+    *count = (fake::world.init_flags & abi::init_flag_no_attach) != 0 ? 0 : 1;
+    return Return::success;
+  };
+  DriverOptions options;
+  options.no_attach = true;
+  options.only = {PciAddress{0, 0, 0, 0}};
+  const auto opened = fake::open(std::move(library), options);
+  EXPECT_EQ(fake::world.init_flags, abi::init_flag_no_gpus);
+  EXPECT_EQ(fake::world.shutdowns, 1);
+  EXPECT_EQ(opened.gpus.gpus.size(), 1U);
+}
+
 TEST(Driver, AGpuThatCanNotBeOpenedIsToldBesideTheOthers) {
   Library library = fake::library();
   fake::world.gpus = 3;

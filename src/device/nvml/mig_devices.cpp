@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 #include <tuple>
 
@@ -59,43 +61,60 @@ bool same(const std::vector<device::MigInfo>& one, const std::vector<device::Mig
   return std::ranges::equal(one, other, {}, key, key);
 }
 
-bool mig_is_on(Card& card) {
+// Nothing where the call failed: that says nothing new about the mode.
+std::optional<bool> mig_is_on(Card& card) {
   const abi::Functions& nvml = card.nvml();
+  if (nvml.nvmlDeviceGetMigMode == nullptr) return false;
   unsigned current = abi::mig_disable;
   unsigned pending = abi::mig_disable;
-  if (nvml.nvmlDeviceGetMigMode == nullptr) return false;
   const abi::Return code = nvml.nvmlDeviceGetMigMode(card.device, &current, &pending);
   card.mig_capable = reason_of(code) != Reason::not_supported;
-  // A call that failed says nothing new.
-  if (code != abi::Return::success) return card.info.mig_enabled;
+  if (!card.mig_capable) return false;
+  if (code != abi::Return::success) return std::nullopt;
   return current == abi::mig_enable;
+}
+
+// Nothing where the list can't be had.
+std::optional<std::vector<abi::Device>> list_devices(const Card& card) {
+  const abi::Functions& nvml = card.nvml();
+  std::vector<abi::Device> devices;
+  unsigned count = 0;
+  if (nvml.nvmlDeviceGetMaxMigDeviceCount == nullptr ||
+      nvml.nvmlDeviceGetMigDeviceHandleByIndex == nullptr ||
+      nvml.nvmlDeviceGetMaxMigDeviceCount(card.device, &count) != abi::Return::success) {
+    return std::nullopt;
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    abi::Device mig = nullptr;
+    const abi::Return code = nvml.nvmlDeviceGetMigDeviceHandleByIndex(card.device, i, &mig);
+    if (code == abi::Return::success) devices.push_back(mig);
+    // Not found is a free place.
+    if (reason_of(code) == Reason::lost || driver_is_gone(code)) return std::nullopt;
+  }
+  return devices;
 }
 
 }  // namespace
 
 bool read_mig_devices(Card& card) {
-  const abi::Functions& nvml = card.nvml();
-  const bool enabled = mig_is_on(card);
-  std::vector<device::MigInfo> migs;
-  std::vector<abi::Device> handles;
-  std::vector<std::uint32_t> instances;
-  unsigned count = 0;
-  if (enabled && nvml.nvmlDeviceGetMaxMigDeviceCount != nullptr &&
-      nvml.nvmlDeviceGetMigDeviceHandleByIndex != nullptr) {
-    nvml.nvmlDeviceGetMaxMigDeviceCount(card.device, &count);
+  const std::optional<bool> enabled = mig_is_on(card);
+  if (!enabled.has_value()) return false;
+  std::vector<abi::Device> devices;
+  if (*enabled) {
+    auto listed = list_devices(card);
+    if (!listed.has_value()) return false;
+    devices = std::move(*listed);
   }
-  for (unsigned i = 0; i < count; ++i) {
-    abi::Device mig = nullptr;
-    const abi::Return code = nvml.nvmlDeviceGetMigDeviceHandleByIndex(card.device, i, &mig);
-    if (code != abi::Return::success) continue;  // not found: a free place
-    migs.push_back(read_one(nvml, mig));
-    handles.push_back(mig);
+  std::vector<device::MigInfo> migs;
+  std::vector<std::uint32_t> instances;
+  for (abi::Device device : devices) {
+    migs.push_back(read_one(card.nvml(), device));
     instances.push_back(migs.back().gpu_instance);
   }
-  const bool changed = enabled != card.info.mig_enabled || !same(migs, card.info.migs);
-  card.info.mig_enabled = enabled;
+  const bool changed = *enabled != card.info.mig_enabled || !same(migs, card.info.migs);
+  card.info.mig_enabled = *enabled;
   card.info.migs = std::move(migs);
-  card.mig_devices = std::move(handles);
+  card.mig_devices = std::move(devices);
   card.gpm.keep_instances(instances);
   return changed;
 }
