@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Draws the README's picture, a terminal, from the golden output of the command line; so it can't go out of date unseen.
+"""Draws the README's picture, a terminal, from docs/screens; tests/real/picture_test.py holds those against the program.
 
 picture.py          writes docs/picture.svg
-picture.py --check  fails if docs/picture.svg is not what would be written (./dev check)
+picture.py --check  fails if docs/picture.svg is not what would be written
 """
 import html
 import sys
@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs/picture.svg"
-SCREENS = [("stoker status", "tests/golden/readme_status.txt"), ("stoker gpus", "tests/golden/readme_gpus.txt")]
+SCREENS = [("stoker status", "docs/screens/status.txt"), ("stoker gpus", "docs/screens/gpus.txt")]
 CHAR, LINE, MARGIN, SIZE = 7.8, 17, 18, 13
 COLOURS = {"DEGRADED": "#f5a742", "CRITICAL": "#ff6b6b", "UNKNOWN": "#f5a742", "SIMULATED": "#6bd5ff", "hung": "#ff6b6b"}
 
@@ -45,6 +45,6 @@ def draw():
 if __name__ == "__main__":
     if "--check" in sys.argv:
         if not PICTURE.exists() or PICTURE.read_text() != draw():
-            sys.exit("docs/picture.svg is not what the golden screens show: run tools/picture.py and look at it")
+            sys.exit("docs/picture.svg is not what docs/screens shows: run tools/picture.py and look at it")
     else:
         PICTURE.write_text(draw())
