@@ -30,7 +30,7 @@ void ProbeLifecycle::check(ProbeTrack& probe, MonotonicTime now) {
   if (probe.stopped_since) return;
   if (probe.role == Role::main) {
     tell_hung(probe, stall);
-    if (held_up_by_scout(probe, stall)) return;
+    if (held_up_by_scout(probe, stall, now)) return;
     if (stall.whole && is_second(probe)) declare_driver_hung(probe);
     if (!stall.whole && probe.proved()) {
       driver_hung_ = after_stall_ = false;
@@ -79,7 +79,8 @@ void ProbeLifecycle::tell_hung(const ProbeTrack& probe, const Stall& stall) {
 
 // In a driver with one big lock, a look at a GPU that hangs stops every call. Then the scout has to go,
 // not the running probe; and the next look comes as late as can be.
-bool ProbeLifecycle::held_up_by_scout(const ProbeTrack& main, const Stall& stall) {
+bool ProbeLifecycle::held_up_by_scout(const ProbeTrack& main, const Stall& stall,
+                                      MonotonicTime now) {
   if (!stall.whole || stall.oldest >= timing_.kill_after) return false;
   for (const auto& [id, other] : probes_) {
     if (!other.scouting || other.calls.empty()) continue;
@@ -87,9 +88,10 @@ bool ProbeLifecycle::held_up_by_scout(const ProbeTrack& main, const Stall& stall
                                      : other.stall(timing_, main.beat_at).since <= stall.since;
     if (!older) continue;
     for (const auto& [gpu, call] : other.calls) board_.postpone(gpu);
-    return true;
+    held_up_until_ = now + timing_.heartbeat * 4;
   }
-  return false;
+  // Once it is gone, the next heartbeat says that the calls have come back.
+  return now < held_up_until_;
 }
 
 // Whether this probe's stall is the second one.

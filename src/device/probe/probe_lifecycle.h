@@ -116,7 +116,7 @@ class ProbeLifecycle {
   void start_wanted(MonotonicTime now);
   void start(Role role, Scope scope, MonotonicTime now);
   [[nodiscard]] bool may_start_main(MonotonicTime now) const;
-  bool held_up_by_scout(const ProbeTrack& main, const Stall& stall);
+  bool held_up_by_scout(const ProbeTrack& main, const Stall& stall, MonotonicTime now);
   [[nodiscard]] bool is_second(const ProbeTrack& probe) const;
   [[nodiscard]] Scope main_scope() const;
   [[nodiscard]] std::set<ProbeId> living_ids() const;
@@ -137,8 +137,9 @@ class ProbeLifecycle {
   bool after_stall_ = false;  // the next main is a second one
   bool want_successor_ = false;
   bool driver_hung_ = false;
-  ProbeId first_stuck_ = 0;  // of the verdict: which process has to be gone
-  MonotonicTime start_at_;   // not before
+  ProbeId first_stuck_ = 0;      // of the verdict: which process has to be gone
+  MonotonicTime held_up_until_;  // main waits for a scout to be gone
+  MonotonicTime start_at_;       // not before
   Nanoseconds backoff_{0};
   std::optional<Failure> failure_;  // why the last main could not run; none once one does
   std::string unopened_;            // GPUs that can't be opened and have no address

@@ -25,6 +25,7 @@ enum class Act {
   release,
   resume,
   reload,
+  one_lock,
   refuse,
   accept,
   count_,
@@ -65,6 +66,7 @@ void happen(ProbeWorld& world, const Mishap& mishap) {
     case Act::release: world.release(); break;
     case Act::resume: world.resume(); break;
     case Act::reload: world.reload_driver(); break;
+    case Act::one_lock: driver.one_lock = !driver.one_lock; break;
     case Act::refuse: driver.refuses = SourceState::driver_missing; break;
     case Act::accept: driver.refuses.reset(); break;
     case Act::count_: break;

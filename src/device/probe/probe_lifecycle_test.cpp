@@ -114,6 +114,33 @@ TEST_F(RunningNode, SaysThatTheDriverHangsWhenTheSecondProbeStallsToo) {
   EXPECT_LE(since_hang(), Seconds(57));
 }
 
+TEST_F(RunningNode, LeavesOnlyTheOldestCallsGpuAloneWhereNoGpuAnswers) {
+  world.driver.hanging = {first};
+  world.driver.one_lock = true;
+  world.pass(Seconds(12));
+  for (int gpu = 0; gpu < 4; ++gpu) EXPECT_EQ(world.state(gpu), GpuState::hung);
+  world.pass(Seconds(35));
+  EXPECT_EQ(world.state(0), GpuState::hung);
+  EXPECT_EQ(world.state(1), GpuState::present);
+  EXPECT_TRUE(others_are_fresh());
+  EXPECT_EQ(world.status().state, SourceState::running);
+}
+
+TEST_F(RunningNode, SendsAScoutAwayThatStopsTheWholeDriverAndKeepsTheRunningProbe) {
+  world.driver.hanging = {first};
+  world.driver.one_lock = true;
+  world.pass(Seconds(50));
+  const ProbeId running = world.lifecycle().main();
+  ASSERT_TRUE(world.pass_until([&] { return world.state(1) == GpuState::hung; }, Seconds(60)));
+  ASSERT_TRUE(world.pass_until([&] { return world.state(1) == GpuState::present; }, Seconds(60)));
+  EXPECT_EQ(world.lifecycle().main(), running);
+  EXPECT_NE(world.status().state, SourceState::driver_hung);
+  const auto looks = world.started().size();
+  world.pass(Seconds(250));
+  EXPECT_EQ(world.started().size(), looks);
+  EXPECT_TRUE(others_are_fresh());
+}
+
 TEST_F(RunningNode, StartsNothingMoreWhileTheFirstProbeOfAHungDriverLives) {
   world.driver.locked = true;
   world.driver.uninterruptible = true;

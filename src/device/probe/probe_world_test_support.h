@@ -27,6 +27,7 @@ struct FakeDriver {
   std::set<PciAddress> hanging;        // calls of these do not return
   std::set<PciAddress> lost;           // calls of these say so
   bool locked = false;                 // no call of anything returns
+  bool one_lock = false;               // a call that hangs stops every other call
   bool uninterruptible = false;        // a process with a call under way does not die (state D)
   std::optional<SourceState> refuses;  // starting the driver fails with this
   bool unloaded = false;               // calls of probes that are open say that the driver is gone
@@ -141,6 +142,16 @@ class ProbeWorld {
            !((driver.uninterruptible || probe.immortal) && in_driver(probe));
   }
 
+  [[nodiscard]] bool blocked() const {
+    if (driver.locked || !driver.one_lock) return driver.locked;
+    for (const auto& [id, probe] : probes_) {
+      for (const auto& [gpu, since] : probe.calls) {
+        if (driver.hanging.contains(gpu)) return true;
+      }
+    }
+    return false;
+  }
+
   void live(ProbeId id, FakeProbe& probe) {
     if (probe.stopped || probe.leaving) return;
     start_driver(id, probe);
@@ -164,7 +175,7 @@ class ProbeWorld {
     if (!probe.init_since) probe.init_since = now();
     std::vector<PciAddress> wanted(driver.gpus.begin(), driver.gpus.end());
     if (probe.scope.only) wanted = *probe.scope.only;
-    if (driver.locked) return;
+    if (blocked()) return;
     // Without NO_ATTACH the driver touches every GPU while it starts.
     if (!probe.scope.no_attach && !driver.hanging.empty()) return;
     probe.init_since.reset();
@@ -189,7 +200,7 @@ class ProbeWorld {
 
   void read_gpus(ProbeId id, FakeProbe& probe) {
     for (const PciAddress& gpu : probe.open) {
-      if (driver.locked || driver.hanging.contains(gpu)) {
+      if (driver.hanging.contains(gpu) || blocked()) {
         probe.calls.try_emplace(gpu, now());
         continue;
       }
