@@ -231,8 +231,7 @@ TEST_F(Up, StartsNothingHalfWhenAnythingIsWrong) {
 
 TEST(CommandLine, SaysWhatIsWrongWithItsUse) {
   std::string all;
-  const std::vector<std::vector<std::string>> wrong = {{},
-                                                       {"statsu"},
+  const std::vector<std::vector<std::string>> wrong = {{"statsu"},
                                                        {"status", "-o", "xml"},
                                                        {"gpus", "--watch", "--interval", "2"},
                                                        {"gpus", "--watch", "-o", "yaml"},

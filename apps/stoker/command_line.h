@@ -8,12 +8,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli_fwd.h"
 #include "config/settings.h"
 #include "model/render.h"
-
-namespace CLI {
-class App;
-}
 
 namespace stoker::app {
 

@@ -31,14 +31,10 @@ int main(int argc, char** argv) {
   stoker::app::add_status_verb(app, exit_code);
   stoker::app::add_gpus_verb(app, exit_code);
   stoker::app::add_fields_verb(app, exit_code);
-#ifdef STOKER_VERB_SIM
   stoker::app::add_sim_verb(app, exit_code);
-#endif
   stoker::app::add_config_verb(app, exit_code);
   stoker::app::add_version_verb(app, exit_code);
-#ifdef STOKER_VERB_PROBE
   stoker::app::add_probe_verb(app, exit_code);
-#endif
 
   try {
     app.parse(argc, argv);

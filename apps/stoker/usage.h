@@ -1,10 +1,7 @@
 // Composition: what is said about a wrong command line.
 #pragma once
 
-namespace CLI {
-class App;
-class ParseError;
-}  // namespace CLI
+#include "cli_fwd.h"
 
 namespace stoker::app {
 

@@ -21,6 +21,7 @@ Exit codes: 0 the verdict is ok, 1 it is degraded, critical or unknown, 2 no age
 struct StatusFlags {
   AgentFlags agent;
   Output output = Output::table;
+  bool verbose = false;
 };
 
 int run(const StatusFlags& flags) {
@@ -28,7 +29,7 @@ int run(const StatusFlags& flags) {
   if (!status) return complain(status.error().describe());
   const auto gpus = ask_agent(flags.agent, "/api/v1/gpus");
   if (!gpus) return complain(gpus.error().describe());
-  const auto view = api::view_status(*status, *gpus, table_style());
+  const auto view = api::view_status(*status, *gpus, table_style(), flags.verbose);
   if (!view) return complain(view.error().describe());
   if (flags.output == Output::table) {
     fmt::print("{}", view->text);
@@ -45,6 +46,7 @@ void add_status_verb(CLI::App& app, int& exit_code) {
   CLI::App* verb = app.add_subcommand("status", "Say whether anything is wrong, and why");
   add_agent_flags(*verb, flags->agent);
   add_output_flag(*verb, flags->output, "table|json|yaml|jsonl");
+  verb->add_flag("-v,--verbose", flags->verbose, "Also how the driver is read");
   verb->footer(examples);
   verb->callback([flags, &exit_code] { exit_code = run(*flags); });
 }

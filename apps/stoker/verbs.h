@@ -2,9 +2,7 @@
 // and, when chosen, runs and says how the process shall exit.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include "cli_fwd.h"
 
 namespace stoker::app {
 

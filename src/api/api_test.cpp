@@ -86,7 +86,7 @@ TEST(Gpus, KeysCarryUnitsAndMissingValuesTellTheirReason) {
   EXPECT_EQ(first["limits"]["slowdown_celsius"], 89);
   EXPECT_TRUE(first["limits"]["shutdown_celsius"].is_null());
   EXPECT_EQ(first["processes"][0]["pid"], 4711);
-  EXPECT_EQ(first["last_answer_seconds"], 1.0);
+  EXPECT_EQ(first["last_answer_age_seconds"], 1.0);
 }
 
 TEST(Gpus, AHungGpuHasNoValuesButItsIdentity) {

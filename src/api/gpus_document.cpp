@@ -139,11 +139,11 @@ void write_gpu(JsonWriter& json, const GpuSnapshot& gpu, MonotonicTime now) {
   write_identity(json, gpu.info);
   json.member("state", device::to_string(gpu.state))
       .member_or_null("state_detail", gpu.state_detail);
-  json.member("state_since_seconds", seconds(now - gpu.state_since));
+  json.member("state_age_seconds", seconds(now - gpu.state_since));
   if (gpu.last_answer) {
-    json.member("last_answer_seconds", seconds(now - *gpu.last_answer));
+    json.member("last_answer_age_seconds", seconds(now - *gpu.last_answer));
   } else {
-    write_missing(json, "last_answer_seconds", Reason::pending);
+    write_missing(json, "last_answer_age_seconds", Reason::pending);
   }
   write_readings(json, gpu.readings, EntityKind::gpu);
   write_limits(json, gpu.info);

@@ -17,7 +17,7 @@ void write_source(JsonWriter& json, const Snapshot& snapshot) {
   const auto& source = snapshot.source;
   json.key("source").begin_object();
   json.member("state", device::to_string(source.state)).member_or_null("detail", source.detail);
-  json.member("since_seconds",
+  json.member("state_age_seconds",
               static_cast<double>((snapshot.taken_at - source.since).count()) / 1e9);
   json.key("probe_pid");
   if (source.probe_pid > 0) {

@@ -57,6 +57,21 @@ std::string source_text(const Json& status) {
   return text;
 }
 
+// Which process reads the driver, and which rows of its ABI are in use.
+std::string driver_lines(const Json& status) {
+  const Json& source = list_of(status, "source");
+  std::string text =
+      fmt::format("{:<10}pid {}, {} since {} s, {} restarts\n", "probe",
+                  number_cell(source, "probe_pid"), text_of(source, "state"),
+                  number_cell(source, "state_age_seconds"), number_cell(source, "restarts"));
+  const Json& driver = list_of(status, "driver");
+  text += fmt::format("{:<10}{}\n", "NVML", text_of(driver, "nvml_version"));
+  for (const Json& note : list_of(driver, "abi_notes")) {
+    if (note.is_string()) text += fmt::format("{:<10}{}\n", "ABI", note.get<std::string>());
+  }
+  return text;
+}
+
 std::string host_text(const Json& node) {
   return fmt::format("CPU {} %, memory {}/{} GiB free, /dev/shm {}/{} GiB used",
                      number_cell(node, "cpu_busy_percent"),
@@ -99,7 +114,7 @@ std::string finding_blocks(const Json& status, const TableStyle& style) {
 }  // namespace
 
 Result<StatusView> view_status(const std::string& status, const std::string& gpus,
-                               const TableStyle& style) {
+                               const TableStyle& style, bool verbose) {
   const auto judged = read_document(status);
   if (!judged) return fail(judged.error());
   const auto cards = read_document(gpus);
@@ -112,6 +127,7 @@ Result<StatusView> view_status(const std::string& status, const std::string& gpu
       fmt::format("{:<10}{}, {}\n", "node", text_of(node, "hostname"), driver_text(*judged));
   view.text += fmt::format("{:<10}{}\n", "reading", source_text(*judged));
   view.text += fmt::format("{:<10}{}\n", "host", host_text(node));
+  if (verbose) view.text += driver_lines(*judged);
   if (!list_of(*cards, "gpus").empty()) view.text += "\n" + gpu_table(*cards);
   view.text += finding_blocks(*judged, style);
   return view;

@@ -18,9 +18,9 @@ struct StatusView {
   std::string text;
   bool healthy = false;  // the verdict is ok
 };
-// Of a status document and the gpus document of the same agent.
+// Of a status document and the gpus document of the same agent. `verbose` adds how the driver is read.
 Result<StatusView> view_status(const std::string& status, const std::string& gpus,
-                               const TableStyle& style);
+                               const TableStyle& style, bool verbose = false);
 
 // Of a gpus document: a table of one row a GPU.
 Result<std::string> view_gpus(const std::string& gpus);
