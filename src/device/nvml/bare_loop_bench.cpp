@@ -123,10 +123,6 @@ void firmware_round(const Functions& nvml, BareCard& card) {
   for (const unsigned link : card.links) {
     call(nvml.nvmlDeviceGetNvLinkState, device, link, &state);
   }
-  if (!card.link_values.empty()) {
-    call(nvml.nvmlDeviceGetFieldValues, device, static_cast<int>(card.link_values.size()),
-         card.link_values.data());
-  }
   call(nvml.nvmlDeviceGetGpuFabricInfoV, device, static_cast<void*>(&fabric));
   call(nvml.nvmlDeviceGetPersistenceMode, device, &state);
   call(nvml.nvmlDeviceGetComputeMode, device, &mode);
@@ -156,6 +152,10 @@ void dear_round(const Functions& nvml, BareCard& card) {
   call(nvml.nvmlDeviceGetRetiredPagesPendingStatus, card.device, &pending);
   abi::VirtualizationMode mode{};
   call(nvml.nvmlDeviceGetVirtualizationMode, card.device, &mode);
+  if (!card.link_values.empty()) {
+    call(nvml.nvmlDeviceGetFieldValues, card.device, static_cast<int>(card.link_values.size()),
+         card.link_values.data());
+  }
 }
 
 abi::FieldValue asked(std::uint32_t id, std::uint32_t scope) {
