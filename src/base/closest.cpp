@@ -31,11 +31,22 @@ bool begins_with(std::string_view name, std::string_view word) {
 }  // namespace
 
 std::vector<std::string> closest_first(std::string_view word, std::vector<std::string> names) {
-  std::stable_sort(names.begin(), names.end(), [word](const std::string& a, const std::string& b) {
-    return std::pair(!begins_with(a, word), distance(word, a)) <
-           std::pair(!begins_with(b, word), distance(word, b));
-  });
-  return names;
+  struct Ranked {
+    bool other_beginning;
+    std::size_t away;
+    std::size_t rank;  // keeps the order of equals
+    auto operator<=>(const Ranked&) const = default;
+  };
+  std::vector<Ranked> order;
+  order.reserve(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    order.push_back({!begins_with(names[i], word), distance(word, names[i]), i});
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<std::string> sorted;
+  sorted.reserve(names.size());
+  for (const auto& one : order) sorted.push_back(std::move(names[one.rank]));
+  return sorted;
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& names) {

@@ -39,12 +39,12 @@ std::string short_text(MapReader& map, std::string_view key, std::size_t longest
   return text;
 }
 
-template <std::size_t N>
-void named(MapReader& map, std::string_view key, const std::array<NamedNumber, N>& table,
+template <std::size_t size>
+void named(MapReader& map, std::string_view key, const std::array<NamedNumber, size>& table,
            std::uint32_t& out) {
-  std::size_t index = N;
+  std::size_t index = size;
   map.word(key, words_of(table), index, Need::required);
-  if (index < N) out = static_cast<std::uint32_t>(table[index].number);
+  if (index < size) out = static_cast<std::uint32_t>(table[index].number);
 }
 
 // A map under `key` with its own `source`; what has no source is not taken.

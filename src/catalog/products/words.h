@@ -60,8 +60,8 @@ inline constexpr auto return_codes = std::to_array<NamedNumber>({{"success", 0},
                                                                  {"invalid_state", 29},
                                                                  {"unknown", 999}});
 
-template <std::size_t N>
-std::optional<std::int64_t> number_of(const std::array<NamedNumber, N>& table,
+template <std::size_t size>
+std::optional<std::int64_t> number_of(const std::array<NamedNumber, size>& table,
                                       std::string_view word) {
   for (const auto& row : table) {
     if (row.word == word) return row.number;
@@ -69,17 +69,18 @@ std::optional<std::int64_t> number_of(const std::array<NamedNumber, N>& table,
   return std::nullopt;
 }
 
-template <std::size_t N>
-std::string_view word_of(const std::array<NamedNumber, N>& table, std::int64_t number) {
+template <std::size_t size>
+std::string_view word_of(const std::array<NamedNumber, size>& table, std::int64_t number) {
   for (const auto& row : table) {
     if (row.number == number) return row.word;
   }
   return "";
 }
 
-template <std::size_t N>
-std::vector<std::string> words_of(const std::array<NamedNumber, N>& table) {
+template <std::size_t size>
+std::vector<std::string> words_of(const std::array<NamedNumber, size>& table) {
   std::vector<std::string> words;
+  words.reserve(size);
   for (const auto& row : table) words.emplace_back(row.word);
   return words;
 }

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <memory>
 #include <sstream>
+#include <tuple>
 
 namespace stoker::yaml {
 namespace {
@@ -91,9 +92,9 @@ class Converter {
       }
       refuse_second(node, key);
       Node value = convert(fy_node_pair_value(pair), key.place, depth + 1);
-      node.entries.emplace_back(std::move(key), std::move(value));
+      node.entries.push_back({std::move(key), std::move(value)});
     }
-    if (!node.entries.empty()) node.place = node.entries.front().first.place;
+    if (!node.entries.empty()) node.place = node.entries.front().key.place;
   }
 
   void refuse_second(const Node& map, const Node& key) {
@@ -120,13 +121,15 @@ void take_diagnostics(fy_diag* diag, Problems& problems) {
 }  // namespace
 
 void Problems::add(Place place, std::string message) {
-  found_.push_back({place, std::move(message)});
+  found_.push_back({place, found_.size(), std::move(message)});
 }
 
 Error Problems::error() const {
+  // std::stable_sort of libstdc++ 12 calls what newer compilers warn of; so the rank decides.
   auto sorted = found_;
-  std::stable_sort(sorted.begin(), sorted.end(), [](const Found& a, const Found& b) {
-    return std::pair(a.place.line, a.place.column) < std::pair(b.place.line, b.place.column);
+  std::sort(sorted.begin(), sorted.end(), [](const Found& a, const Found& b) {
+    return std::tie(a.place.line, a.place.column, a.rank) <
+           std::tie(b.place.line, b.place.column, b.rank);
   });
   std::string text;
   for (const auto& found : sorted) {

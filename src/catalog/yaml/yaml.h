@@ -19,10 +19,11 @@ struct Place {
   int column = 1;
 };
 
+struct Entry;
+
 // One value of a file. Scalars stay text: what is a number is for the reader to say.
 struct Node {
   enum class Kind : std::uint8_t { scalar, list, map };
-  using Entry = std::pair<Node, Node>;  // key (always a scalar) and value
 
   Kind kind = Kind::scalar;
   Place place;
@@ -32,6 +33,11 @@ struct Node {
   std::vector<Entry> entries;  // in the order of the file; no key twice
 
   [[nodiscard]] bool empty() const { return kind == Kind::scalar && text.empty() && !quoted; }
+};
+
+struct Entry {
+  Node key;  // always a scalar
+  Node value;
 };
 
 // All that is wrong with one file. Readers go on after a mistake, so that a person sees the rest too.
@@ -48,6 +54,7 @@ class Problems {
  private:
   struct Found {
     Place place;
+    std::size_t rank;  // in the order in which they were found
     std::string message;
   };
   std::string file_;

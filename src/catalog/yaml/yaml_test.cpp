@@ -16,11 +16,11 @@ TEST(Yaml, ValuesKnowWhereTheyStand) {
   const auto root = parse("a: 1\nb:\n  - x\n  - c: 'two'\n", "f.yaml");
   ASSERT_TRUE(root) << root.error().describe();
   ASSERT_EQ(root->entries.size(), 2U);
-  const Node& list = root->entries[1].second;
+  const Node& list = root->entries[1].value;
   ASSERT_EQ(list.items.size(), 2U);
   EXPECT_EQ(list.items[0].place.line, 3);
   EXPECT_EQ(list.items[0].place.column, 5);
-  const Node& two = list.items[1].entries[0].second;
+  const Node& two = list.items[1].entries[0].value;
   EXPECT_EQ(two.text, "two");
   EXPECT_TRUE(two.quoted);
   EXPECT_EQ(two.place.line, 4);
@@ -58,28 +58,28 @@ class MapReaderTest : public testing::Test {
     if (!root) return root.error().message();
     Problems problems("f.yaml");
     MapReader map(*root, "", problems);
-    map.number("watts", watts, 0, 2000, Need::required);
-    map.text("name", name);
-    map.flag("on", on);
-    map.word("kind", {"fast", "slow"}, kind);
-    map.numbers("starts", starts, 0, 7);
+    map.number("watts", watts_, 0, 2000, Need::required);
+    map.text("name", name_);
+    map.flag("on", on_);
+    map.word("kind", {"fast", "slow"}, kind_);
+    map.numbers("starts", starts_, 0, 7);
     map.finish();
     return problems.none() ? "" : problems.error().message();
   }
-  int watts = -1;
-  std::string name;
-  bool on = false;
-  std::size_t kind = 99;
-  std::vector<unsigned> starts;
+  int watts_ = -1;
+  std::string name_;
+  bool on_ = false;
+  std::size_t kind_ = 99;
+  std::vector<unsigned> starts_;
 };
 
 TEST_F(MapReaderTest, TakesWhatIsRight) {
   EXPECT_EQ(read("watts: 1_000\nname: x\non: true\nkind: slow\nstarts: [0, 0x4]\n"), "");
-  EXPECT_EQ(watts, 1000);
-  EXPECT_EQ(name, "x");
-  EXPECT_TRUE(on);
-  EXPECT_EQ(kind, 1U);
-  EXPECT_EQ(starts, (std::vector<unsigned>{0, 4}));
+  EXPECT_EQ(watts_, 1000);
+  EXPECT_EQ(name_, "x");
+  EXPECT_TRUE(on_);
+  EXPECT_EQ(kind_, 1U);
+  EXPECT_EQ(starts_, (std::vector<unsigned>{0, 4}));
 }
 
 TEST_F(MapReaderTest, SaysWhatWouldBeRight) {

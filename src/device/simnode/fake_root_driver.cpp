@@ -69,8 +69,9 @@ Result<void> write_nodes(const Machine& machine, const std::string& root) {
   std::vector<std::string> nodes{"nvidiactl", "nvidia-uvm", "nvidia-uvm-tools",
                                  "nvidia-caps/nvidia-cap1", "nvidia-caps/nvidia-cap2"};
   for (unsigned i = 0; i < machine.gpus.size(); ++i) nodes.push_back(fmt::format("nvidia{}", i));
+  const std::string folder = root + "/dev/";
   for (const auto& node : nodes) {
-    if (auto written = write_file(root + "/dev/" + node, ""); !written) return written;
+    if (auto written = write_file(fmt::format("{}{}", folder, node), ""); !written) return written;
   }
   return {};
 }

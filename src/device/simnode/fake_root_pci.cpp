@@ -33,7 +33,7 @@ std::string speed_words(unsigned generation) {
 
 class DeviceFolder {
  public:
-  DeviceFolder(std::string folder) : folder_(std::move(folder)) {}
+  explicit DeviceFolder(std::string folder) : folder_(std::move(folder)) {}
   void put(const std::string& name, const std::string& text) {
     if (result_) result_ = write_file(folder_ + "/" + name, text + "\n");
   }

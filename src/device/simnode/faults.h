@@ -58,7 +58,7 @@ Result<std::string> apply_ecc_dbe(Change& change);
 Result<std::string> apply_ecc_sbe(Change& change);
 Result<std::string> apply_remap_pending(Change& change);
 Result<std::string> apply_remap_failure(Change& change);
-void count_uncorrected(sim::EccFacts& ecc, std::uint64_t count);
+void count_uncorrected(sim::EccFacts& ecc, std::uint64_t number);
 void mark_row(Change& change, unsigned row);
 void fail_row(Change& change, unsigned row);
 void lose_gpu(Change& change, unsigned row);

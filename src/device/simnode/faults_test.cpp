@@ -1,5 +1,7 @@
 #include "device/simnode/faults.h"
 
+#include <cstring>
+
 #include "device/simnode/simnode_test_support.h"
 
 namespace stoker::simnode {
@@ -10,12 +12,13 @@ using Lines = std::vector<std::string>;
 TEST_F(SimNodeTest, Xid79LosesTheGpuAndTheKernelSaysSo) {
   make("hgx-h200x4");
   EXPECT_EQ(inject({.name = "xid", .args = {"79"}, .gpu = "3"}), "Xid 79 on GPU 3");
+  const std::string recovery =
+      "NVRM: Xid (PCI:0000:00:09): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node "
+      "Reboot Required)";
   EXPECT_EQ(kernel(),
             (Lines{"NVRM: GPU at PCI:0000:00:09: GPU-51000000-f831-4000-8000-000000000004",
                    "NVRM: GPU Board Serial Number: 9994872170004",
-                   "NVRM: Xid (PCI:0000:00:09): 79, GPU has fallen off the bus.",
-                   "NVRM: Xid (PCI:0000:00:09): 154, GPU recovery action changed from 0x0 (None) "
-                   "to 0x2 (Node Reboot Required)",
+                   "NVRM: Xid (PCI:0000:00:09): 79, GPU has fallen off the bus.", recovery,
                    "NVRM: GPU 0000:00:09.0: GPU has fallen off the bus."}));
   const auto now = state();
   EXPECT_EQ(now->gpus[3].presence, sim::Presence::lost);

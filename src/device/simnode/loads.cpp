@@ -54,6 +54,7 @@ std::string load_name(sim::LoadKind kind) {
 
 std::vector<std::string> load_names() {
   std::vector<std::string> names;
+  names.reserve(rows.size());
   for (const auto& row : rows) names.emplace_back(row.name);
   return names;
 }

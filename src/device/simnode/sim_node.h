@@ -69,6 +69,8 @@ class SimNode {
   // The node that create() left in DATA/sim; not_found if there is none.
   static Result<SimNode> open(const std::string& data_folder);
 
+  SimNode(const SimNode&) = delete;
+  SimNode& operator=(const SimNode&) = delete;
   SimNode(SimNode&&) noexcept;
   SimNode& operator=(SimNode&&) noexcept;
   ~SimNode();

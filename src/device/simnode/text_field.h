@@ -9,15 +9,15 @@
 namespace stoker::simnode {
 
 // Fills `field` with zeroes behind `text`, which is cut where it does not fit.
-template <std::size_t N>
-void put(char (&field)[N], std::string_view text) {
-  std::memset(field, 0, N);
-  std::memcpy(field, text.data(), std::min(text.size(), N - 1));
+template <std::size_t size>
+void put(char (&field)[size], std::string_view text) {
+  std::memset(field, 0, size);
+  std::memcpy(field, text.data(), std::min(text.size(), size - 1));
 }
 
-template <std::size_t N>
-std::string_view get(const char (&field)[N]) {
-  return {field, ::strnlen(field, N)};
+template <std::size_t size>
+std::string_view get(const char (&field)[size]) {
+  return {field, ::strnlen(field, size)};
 }
 
 }  // namespace stoker::simnode
