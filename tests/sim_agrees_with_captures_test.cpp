@@ -4,7 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <cmath>
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -19,8 +20,33 @@
 
 namespace {
 
-using namespace stoker::nvml::abi;
 using nlohmann::json;
+using stoker::nvml::abi::AddressingModeV1;
+using stoker::nvml::abi::Attributes;
+using stoker::nvml::abi::AttributesV1;
+using stoker::nvml::abi::Bar1Memory;
+using stoker::nvml::abi::BridgeChipHierarchy;
+using stoker::nvml::abi::C2cModeInfoV1;
+using stoker::nvml::abi::ClockMonitorStatus;
+using stoker::nvml::abi::ClockType;
+using stoker::nvml::abi::Device;
+using stoker::nvml::abi::EnableState;
+using stoker::nvml::abi::FanSpeedInfoV1;
+using stoker::nvml::abi::FieldValue;
+using stoker::nvml::abi::function_rows;
+using stoker::nvml::abi::FunctionRow;
+using stoker::nvml::abi::Functions;
+using stoker::nvml::abi::MarginTemperatureV1;
+using stoker::nvml::abi::Memory;
+using stoker::nvml::abi::PciInfo;
+using stoker::nvml::abi::ProcessDetailV1;
+using stoker::nvml::abi::RepairStatusV1;
+using stoker::nvml::abi::Return;
+using stoker::nvml::abi::RowRemapperHistogram;
+using stoker::nvml::abi::TemperatureSensor;
+using stoker::nvml::abi::TemperatureThreshold;
+using stoker::nvml::abi::Utilization;
+using stoker::nvml::abi::version_tag;
 using stoker::simnode::Recipe;
 using stoker::simnode::SimNode;
 
