@@ -51,7 +51,7 @@ struct GpuInfo {
   std::string vbios;
   std::string board_part;
   std::string inforom;
-  std::string architecture;  // "hopper"
+  std::string architecture;    // "hopper"
   int compute_capability = 0;  // 90 for 9.0
   std::uint32_t minor = 0;     // /dev/nvidia<minor>
   int numa_node = -1;
@@ -68,7 +68,7 @@ struct GpuInfo {
   std::uint32_t max_memory_clock_mhz = 0;
   std::uint32_t max_pcie_generation = 0;
   std::uint32_t max_pcie_width = 0;
-  bool gpm = false;          // rates by GPM (Hopper and later)
+  bool gpm = false;  // rates by GPM (Hopper and later)
   bool mig_enabled = false;
   std::vector<MigInfo> migs;
   std::vector<NvLinkInfo> nvlinks;
@@ -113,21 +113,22 @@ const char* to_string(GpuState state);
 enum class SourceState : std::uint8_t {
   starting,
   running,
-  released,         // asked to let go of every handle (reset, MIG change, driver update)
-  library_missing,  // no libnvidia-ml.so.1
-  driver_missing,   // library there, driver not loaded (NVML error 9) or no device node
-  version_mismatch, // library and kernel module differ (NVML error 18)
+  released,          // asked to let go of every handle (reset, MIG change, driver update)
+  library_missing,   // no libnvidia-ml.so.1
+  driver_missing,    // library there, driver not loaded (NVML error 9) or no device node
+  version_mismatch,  // library and kernel module differ (NVML error 18)
   no_permission,
-  driver_hung,      // two probes in a row stalled: the whole driver
-  failed,           // anything else; `detail` says what
+  driver_hung,  // two probes in a row stalled: the whole driver
+  failed,       // anything else; `detail` says what
 };
 const char* to_string(SourceState state);
 
 struct SourceStatus {
   SourceState state = SourceState::starting;
-  std::string detail;      // what happened and what to do, for people
+  std::string detail;  // what happened and what to do, for people
   int probe_pid = 0;
-  int stuck_probes = 0;    // processes that would not die: stoker_probe_stuck
+  int stuck_probes = 0;   // processes that would not die: stoker_probe_stuck
+  int unopened_gpus = 0;  // the driver counts them, and they can't be opened; `detail` says why
   std::uint64_t restarts = 0;
   MonotonicTime since;
 };

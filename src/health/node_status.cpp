@@ -96,6 +96,13 @@ void check_source(const Snapshot& snapshot, std::vector<Finding>& out) {
     if (!source.detail.empty()) finding.evidence.push_back(source.detail);
     out.push_back(std::move(finding));
   }
+  if (source.unopened_gpus > 0) {
+    Finding finding =
+        make(RuleId::gpu_unopened, node_of(snapshot),
+             fmt::format("{} of the driver's GPUs can't be opened", source.unopened_gpus));
+    finding.evidence.push_back(source.detail);
+    out.push_back(std::move(finding));
+  }
   if (source.state == SourceState::running && snapshot.gpus.empty()) {
     out.push_back(make(RuleId::no_gpus, node_of(snapshot), "The driver lists no GPU"));
   }

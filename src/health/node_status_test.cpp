@@ -57,6 +57,17 @@ TEST(NodeStatus, ALostGpuIsCriticalAndTheReasonCountsTheOthers) {
   EXPECT_EQ(node.verdict().reason, "GPU 3 (0000:13:00.0) is lost; 7 of 8 GPUs answer");
 }
 
+TEST(NodeStatus, AGpuThatCanNotBeOpenedIsToldAndNeverOk) {
+  Node node(7);
+  node.store.on_status({.state = SourceState::running,
+                        .detail = "GPU 7 can't be opened: NVML: GPU is lost. ",
+                        .unopened_gpus = 1});
+  const auto finding = find(node.findings(), "gpu-unopened");
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->evidence.at(0), "GPU 7 can't be opened: NVML: GPU is lost. ");
+  EXPECT_EQ(node.verdict().verdict, Verdict::degraded);
+}
+
 TEST(NodeStatus, SeveralCriticalFindingsAreCountedInTheReason) {
   Node node;
   for (const unsigned n : {1U, 2U, 5U}) node.store.on_gpu_state(pci_of(n), GpuState::lost, "");

@@ -90,7 +90,7 @@ void GpmRates::compute(Window& window, Nanoseconds sampling_took) {
   for (std::size_t i = 0; called.ok() && i < count; ++i) {
     const abi::GpmMetric& metric = request.metrics[i];
     // A metric that this card or driver doesn't know is an argument that NVML calls invalid.
-    // Some are a success of 0 without a name (580.159.04, ids 8, 14 and 15: captures/h100x1).
+    // Some are a success of 0 without a name (580.159.04, ids 8, 14 and 15: tests/fixtures/captures/h100x1).
     const bool nameless = metric.short_name == nullptr && metric.value == 0;
     const bool unknown = metric.status == abi::Return::invalid_argument || nameless;
     const Reason reason = unknown ? Reason::not_supported : reason_of(metric.status);

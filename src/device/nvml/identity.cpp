@@ -200,7 +200,7 @@ void read_nvlinks(Card& card) {
       nvml.nvmlDeviceGetNvLinkVersion(card.device, link, &info.version);
     }
     abi::PciInfo remote{};
-    // In a VM the driver answers FFFFFFFF:FF:FF.0 for an NVSwitch (captures/h200x4).
+    // In a VM the driver answers FFFFFFFF:FF:FF.0 for an NVSwitch (tests/fixtures/captures/h200x4).
     if (nvml.nvmlDeviceGetNvLinkRemotePciInfo_v2 != nullptr &&
         nvml.nvmlDeviceGetNvLinkRemotePciInfo_v2(card.device, link, &remote) ==
             abi::Return::success &&

@@ -1,5 +1,5 @@
 // Device stage: what does not change while a GPU stays open, read once. Some of these calls take
-// more than a millisecond (maximum clocks 1.3 ms, captures/h100x1), so never in a round.
+// more than a millisecond (maximum clocks 1.3 ms, tests/fixtures/captures/h100x1), so never in a round.
 #pragma once
 
 #include "device/nvml/card.h"

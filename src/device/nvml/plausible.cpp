@@ -20,7 +20,7 @@ Range range_of(const Field& field) {
     // GPM divides counters of two blocks that are not read at one instant; 5 % is our allowance.
     case Unit::percent: return {0, field.getter == Getter::gpm ? 105.0 : 100.0};
     case Unit::ratio: return {0, 1};
-    // H100 shuts down at 95 (captures/h100x1); boards are specified from -40 for storage.
+    // H100 shuts down at 95 (tests/fixtures/captures/h100x1); boards are specified from -40 for storage.
     case Unit::celsius: return {-50, 200};
     // The largest board limit known is GB300's 1.4 kW, its module's 2.8 kW.
     case Unit::watts: return {0, 10'000};

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Nanoseconds longest_silence = Seconds(30);
 
-// Asks for Xids alone: clock changes flood (1,066 of 1,070 events in captures/h200x4).
+// Asks for Xids alone: clock changes flood (1,066 of 1,070 events in tests/fixtures/captures/h200x4).
 Reason register_for_xids(const abi::Functions& nvml, abi::Device device, abi::EventSet set) {
   if (set == nullptr || nvml.nvmlDeviceRegisterEvents == nullptr) return Reason::not_supported;
   std::uint64_t supported = 0;
@@ -45,6 +45,18 @@ void XidWatch::stop() {
   set_ = nullptr;
 }
 
+// One lost GPU makes the wait for all fail (nvmlEventSetWait_v2, NVML_ERROR_GPU_IS_LOST), so a new set
+// takes those that can still be registered.
+void XidWatch::go_on_without_the_lost() {
+  stop();
+  if (nvml_->nvmlEventSetCreate(&set_) != abi::Return::success) set_ = nullptr;
+  for (const auto& slot : slots_) {
+    if (slot->registered == Reason::ok) {
+      slot->registered = register_for_xids(*nvml_, slot->device, set_);
+    }
+  }
+}
+
 XidSlot* XidWatch::slot_of(abi::Device device) {
   for (const auto& slot : slots_) {
     if (slot->device == device) return slot.get();
@@ -66,6 +78,7 @@ Result<std::optional<XidEvent>> XidWatch::wait(Milliseconds timeout) {
   if (called.ok() || called.code == abi::Return::timeout) {
     waited_at_ns_ = called.at.since_boot.count();
   } else {
+    if (called.code == abi::Return::gpu_is_lost) go_on_without_the_lost();
     return fail(ErrorCode::unavailable,
                 fmt::format("waiting for Xids failed: {}", nvml_->nvmlErrorString(called.code)));
   }

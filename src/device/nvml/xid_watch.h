@@ -16,8 +16,9 @@ struct XidSlot {
   // Constant once added.
   abi::Device device = nullptr;
   PciAddress pci;
-  Reason registered = Reason::pending;  // ok, or why the driver tells no Xids of this GPU
 
+  // ok, or why the driver tells no Xids of this GPU.
+  std::atomic<Reason> registered{Reason::pending};
   std::atomic<std::uint64_t> last{0};  // 0: none since it was added
 };
 
@@ -39,11 +40,12 @@ class XidWatch {
 
  private:
   [[nodiscard]] XidSlot* slot_of(abi::Device device);
+  void go_on_without_the_lost();
 
   // Constant once started and added to.
   const abi::Functions* nvml_ = nullptr;
   const Clock* clock_ = nullptr;
-  abi::EventSet set_ = nullptr;
+  abi::EventSet set_ = nullptr;  // afterwards of the thread that waits
   std::vector<std::unique_ptr<XidSlot>> slots_;
 
   std::atomic<std::int64_t> waited_at_ns_{0};  // monotonic; 0: never

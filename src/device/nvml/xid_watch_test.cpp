@@ -14,6 +14,7 @@ struct Events {
   Return wait = Return::timeout;
   abi::EventData next{};
   int sets = 0;
+  int lost_at_registration = 0;  // that many registrations find their GPU lost
 };
 Events* events = nullptr;
 
@@ -36,6 +37,7 @@ class XidTest : public testing::Test {
       return Return::success;
     };
     nvml.nvmlDeviceRegisterEvents = [](Device, std::uint64_t types, abi::EventSet) {
+      if (events->lost_at_registration-- > 0) return Return::gpu_is_lost;
       events->registered |= types;
       return Return::success;
     };
@@ -96,6 +98,18 @@ TEST_F(XidTest, WhereTheCardTellsNoneThereIsNothingToWaitFor) {
   ASSERT_FALSE(told.has_value());
   EXPECT_EQ(told.error().code(), ErrorCode::not_supported);
   EXPECT_EQ(read(opened.gpu(), FieldId::last_xid).reason, Reason::not_supported);
+}
+
+TEST_F(XidTest, ALostGpuLeavesTheOthersTheirXids) {
+  const auto opened = open(library());
+  state_.wait = Return::gpu_is_lost;
+  state_.lost_at_registration = 1;
+  ASSERT_FALSE(opened.driver->wait_xid_event(Milliseconds(10)).has_value());
+  state_.wait = Return::timeout;
+  ASSERT_TRUE(opened.driver->wait_xid_event(Milliseconds(10)).has_value());
+  EXPECT_EQ(read(opened.gpu(0), FieldId::last_xid).reason, Reason::lost);
+  EXPECT_TRUE(read(opened.gpu(1), FieldId::last_xid).ok());
+  EXPECT_EQ(state_.sets, 1);
 }
 
 TEST_F(XidTest, AFailedWaitIsAnErrorAndMakesNoXidUp) {

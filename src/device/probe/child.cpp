@@ -5,11 +5,9 @@
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <thread>
 #include <utility>
 
@@ -22,8 +20,7 @@ namespace stoker::device::probe {
 namespace {
 
 constexpr Milliseconds xid_wait{1000};
-// How long a leaving probe lets calls under way come back: more than any call that works takes.
-constexpr Milliseconds leave_wait{500};
+constexpr Milliseconds leave_look{5};
 
 // Everything that the threads share. Lives until _exit: never destroyed.
 struct Shared {
@@ -202,12 +199,17 @@ Heartbeat heartbeat(Shared& shared) {
   return beat;
 }
 
-// The wait for Xids may be cut off at any time; every other call is let come back.
-bool all_out_of_driver(Shared& shared) {
-  if (shared.init_slot.now()) return false;
+// The wait for Xids may be cut off at any time. Every other call is let come back: _exit kills its
+// thread, and before leave_after the driver may still be waiting for the card's firmware.
+bool may_exit(Shared& shared) {
+  const auto is_young = [&shared](const CallSlot& slot) {
+    const auto call = slot.now();
+    return call && shared.clock.monotonic() - call->since < shared.configure.leave_after;
+  };
+  if (is_young(shared.init_slot)) return false;
   const MutexLock lock(shared.mutex);
-  return std::ranges::all_of(shared.slots,
-                             [](const auto& slot) { return !slot.second->now().has_value(); });
+  return std::ranges::none_of(shared.slots,
+                              [&](const auto& slot) { return is_young(*slot.second); });
 }
 
 [[noreturn]] void leave(Shared& shared) {
@@ -215,10 +217,7 @@ bool all_out_of_driver(Shared& shared) {
   shared.leaving = true;
   shared.mutex.unlock();
   shared.wake.notify_all();
-  const MonotonicTime until = shared.clock.monotonic() + leave_wait;
-  while (!all_out_of_driver(shared) && shared.clock.monotonic() < until) {
-    std::this_thread::sleep_for(Milliseconds(5));
-  }
+  while (!may_exit(shared)) std::this_thread::sleep_for(leave_look);
   _exit(0);
 }
 
@@ -263,10 +262,9 @@ bool told_to_leave(int fd) {
   }
 }
 
-// The probe goes when the agent does, even if it is stopped then; and it holds nothing of the
-// agent's. A few arenas instead of one a thread: eight threads would hold 8 x 64 MiB of address space.
+// The probe holds nothing of the agent's; it hears of the agent's end by its socket, and then leaves
+// as if asked. A few arenas instead of one a thread: eight threads would hold 8 x 64 MiB of address space.
 void settle_in(int fd) {
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
   name_thread("stoker-probe");
   close_range(static_cast<unsigned>(fd) + 1, ~0U, 0);
   fcntl(fd, F_SETFD, FD_CLOEXEC);

@@ -110,19 +110,24 @@ void ProbeLifecycle::heard(ProbeId id, const Inventory& inventory, MonotonicTime
 
 void ProbeLifecycle::take_inventory(const ProbeTrack& probe, MonotonicTime now) {
   unopened_.clear();
+  unopened_gpus_ = 0;
   std::map<PciAddress, std::string> why;
+  std::set<PciAddress> refused;  // there, but not for us
   for (const Unopened& gpu : probe.unopened) {
-    if (gpu.pci) {
+    if (gpu.pci && gpu.reason == Reason::lost) {
       why[*gpu.pci] = gpu.detail;
-    } else {
-      unopened_ += fmt::format("GPU {} can't be opened: {}. ", gpu.index, gpu.detail);
+      continue;
     }
+    ++unopened_gpus_;
+    unopened_ += fmt::format("GPU {} can't be opened: {}. ",
+                             gpu.pci ? gpu.pci->sysfs() : std::to_string(gpu.index), gpu.detail);
+    if (gpu.pci) refused.insert(*gpu.pci);
   }
   for (const PciAddress& gpu : probe.opened) board_.add(gpu);
   for (const auto& [gpu, detail] : why) board_.add(gpu);
   commands_.emplace_back(TellInventory{probe.id, board_.excluded()});
   for (const PciAddress& gpu : board_.to_open()) {
-    if (probe.opened.contains(gpu)) continue;
+    if (probe.opened.contains(gpu) || refused.contains(gpu)) continue;
     const auto reason = why.find(gpu);
     board_.lost(gpu, reason == why.end() ? "the driver no longer lists this GPU" : reason->second,
                 now);

@@ -1,5 +1,5 @@
 // Device stage: what to do about probes, as a pure function of what was heard and of the time
-// (DESIGN section 2, "When a driver call doesn't return"). supervisor.cpp does it.
+// (docs/specs/probe.md, "When a driver call doesn't return"). supervisor.cpp does it.
 //
 // Call older than   10 s  the GPU is told hung; nobody is disturbed
 //                   45 s  the probe is asked to leave; a second one starts with NO_ATTACH and opens
@@ -143,6 +143,7 @@ class ProbeLifecycle {
   Nanoseconds backoff_{0};
   std::optional<Failure> failure_;  // why the last main could not run; none once one does
   std::string unopened_;            // GPUs that can't be opened and have no address
+  int unopened_gpus_ = 0;
   std::uint64_t restarts_ = 0;
   std::optional<SourceStatus> told_;
 };

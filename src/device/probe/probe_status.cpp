@@ -38,6 +38,7 @@ SourceStatus ProbeLifecycle::status(MonotonicTime now) {
   } else if (main != nullptr && main->running) {
     status.state = SourceState::running;
     status.detail = unopened_;
+    status.unopened_gpus = unopened_gpus_;
     if (main->events_since && main->beat_at - *main->events_since >= timing_.hung_after) {
       status.detail += "The driver's wait for Xids does not return, so none is told. ";
     }
@@ -60,7 +61,7 @@ void ProbeLifecycle::tell_status(MonotonicTime now) {
   SourceStatus next = status(now);
   if (told_ && told_->state == next.state && told_->detail == next.detail &&
       told_->probe_pid == next.probe_pid && told_->stuck_probes == next.stuck_probes &&
-      told_->restarts == next.restarts) {
+      told_->restarts == next.restarts && told_->unopened_gpus == next.unopened_gpus) {
     return;
   }
   next.since = told_ && told_->state == next.state ? told_->since : now;

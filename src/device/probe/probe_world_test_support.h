@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <map>
 #include <optional>
@@ -37,7 +38,8 @@ struct FakeProbe {
   int pid = 0;
   Scope scope;
   bool stopped = false;   // SIGSTOP
-  bool leaving = false;   // asked, or a fatal signal
+  bool asked = false;     // to leave: it goes once its calls are back, or older than leave_after
+  bool leaving = false;   // a fatal signal
   bool immortal = false;  // does not die while it has a call under way
   bool initialised = false;
   bool listed = false;
@@ -138,8 +140,23 @@ class ProbeWorld {
     return probe.init_since || !probe.calls.empty();
   }
   bool dies(const FakeProbe& probe) const {
-    return probe.leaving && !probe.stopped &&
-           !((driver.uninterruptible || probe.immortal) && in_driver(probe));
+    if (probe.stopped) return false;
+    if ((driver.uninterruptible || probe.immortal) && in_driver(probe)) return false;
+    return probe.leaving || (probe.asked && !has_young_call(probe));
+  }
+  [[nodiscard]] bool has_young_call(const FakeProbe& probe) const {
+    const auto is_young = [this](MonotonicTime since) {
+      return now() - since < timing_.leave_after;
+    };
+    return (probe.init_since && is_young(*probe.init_since)) ||
+           std::any_of(probe.calls.begin(), probe.calls.end(),
+                       [&](const auto& call) { return is_young(call.second); });
+  }
+  void finish_calls(FakeProbe& probe) {
+    if (blocked()) return;
+    if (driver.hanging.empty()) probe.init_since.reset();
+    std::erase_if(probe.calls,
+                  [this](const auto& call) { return !driver.hanging.contains(call.first); });
   }
 
   [[nodiscard]] bool blocked() const {
@@ -154,6 +171,7 @@ class ProbeWorld {
 
   void live(ProbeId id, FakeProbe& probe) {
     if (probe.stopped || probe.leaving) return;
+    if (probe.asked) return finish_calls(probe);
     start_driver(id, probe);
     read_gpus(id, probe);
     Heartbeat beat{.at = now()};
@@ -243,7 +261,7 @@ class ProbeWorld {
     note(fmt::format("leave {}", ask.probe));
     // A stopped process hears it when it goes on.
     if (const auto found = probes_.find(ask.probe); found != probes_.end()) {
-      found->second.leaving = true;
+      found->second.asked = true;
     }
   }
   void execute(const SignalProbe& signal) {

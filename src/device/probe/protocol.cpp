@@ -60,6 +60,7 @@ void write(Writer& out, const Configure& message) {
   write(out, message.scope);
   write(out, message.rates);
   out.duration(message.heartbeat);
+  out.duration(message.leave_after);
 }
 
 void read(Reader& in, Configure& message) {
@@ -67,6 +68,7 @@ void read(Reader& in, Configure& message) {
   read(in, message.scope);
   read(in, message.rates);
   message.heartbeat = read_period(in);
+  message.leave_after = read_period(in);
 }
 
 void write(Writer& /*out*/, const Leave& /*message*/) {}

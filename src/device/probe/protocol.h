@@ -41,8 +41,10 @@ struct Configure {
   Scope scope;
   SampleRates rates;
   Nanoseconds heartbeat = Milliseconds(250);
+  Nanoseconds leave_after = Seconds(45);  // a call under way is waited for until it is this old
 };
-// Agent to probe: let go of everything and exit. So does the end of the stream.
+// Agent to probe: let go of everything and exit. So does the end of the stream. Exiting kills threads
+// inside the driver, so a call under way is given until Configure::leave_after to come back.
 struct Leave {};
 
 // Probe to agent, before it touches the driver.
