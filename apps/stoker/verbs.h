@@ -6,7 +6,7 @@
 
 namespace stoker::app {
 
-// Exit codes of every verb (DESIGN section 11).
+// Exit codes of every verb (docs/specs/contracts.md).
 inline constexpr int exit_nothing_wrong = 0;
 inline constexpr int exit_found = 1;      // something found: a fault, a finding
 inline constexpr int exit_could_not = 2;  // could not look or do, or wrong usage

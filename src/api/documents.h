@@ -1,5 +1,5 @@
 // Edge: the JSON documents of the API, written from a snapshot. Keys carry their unit; a value that is
-// missing is null beside "<key>_reason" (DESIGN section 11).
+// missing is null beside "<key>_reason" (docs/specs/contracts.md).
 #pragma once
 
 #include <string>

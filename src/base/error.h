@@ -9,16 +9,16 @@
 namespace stoker {
 
 enum class ErrorCode {
-  invalid_input,   // a user's file, flag or request is wrong; the message says what would be right
-  not_found,       // a file, device, symbol or entity is not there
-  not_supported,   // this device or driver has no such thing
-  no_permission,   // the operating system or the driver refused
-  unavailable,     // the other side (driver, server, process) is not there or not answering
-  timeout,         // a deadline passed
-  io,              // a system call failed
-  corrupt,         // data read back does not hold together
-  cancelled,       // asked to stop
-  internal,        // ours
+  invalid_input,  // a user's file, flag or request is wrong; the message says what would be right
+  not_found,      // a file, device, symbol or entity is not there
+  not_supported,  // this device or driver has no such thing
+  no_permission,  // the operating system or the driver refused
+  unavailable,    // the other side (driver, server, process) is not there or not answering
+  timeout,        // a deadline passed
+  io,             // a system call failed
+  corrupt,        // data read back does not hold together
+  cancelled,      // asked to stop
+  internal,       // ours
 };
 
 // Stable lower-case word for logs and JSON, e.g. "no_permission".

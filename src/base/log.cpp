@@ -18,8 +18,8 @@ spdlog::level::level_enum to_spdlog(Level level) {
 
 spdlog::logger& logger() {
   static const auto instance = [] {
-    auto made = std::make_shared<spdlog::logger>(
-        "stoker", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+    auto made = std::make_shared<spdlog::logger>("stoker",
+                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
     made->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
     made->flush_on(spdlog::level::debug);
     return made;

@@ -69,7 +69,7 @@ enum class Getter : std::uint8_t {
 // Stable lower-case word, e.g. "utilization_rates".
 const char* to_string(Getter getter);
 
-// How dear a call is, from measurements on H100/H200 (captures/README.md): cheap 1-20 µs, firmware
+// How dear a call is, from measurements on H100/H200 (docs/measurements.md): cheap 1-20 µs, firmware
 // 0.1-1 ms (a round trip to the GPU's firmware), gpm 0.7 ms a sample, dear 3 ms and more; fixed
 // values are read once when a GPU is opened.
 enum class CostClass : std::uint8_t { cheap, firmware, gpm, dear, fixed };

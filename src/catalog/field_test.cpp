@@ -9,7 +9,7 @@
 namespace stoker {
 namespace {
 
-// What the captures measured of each call, as a class (captures/README.md): a row that asks for a
+// What the captures measured of each call, as a class (docs/measurements.md): a row that asks for a
 // getter must not claim that its call is cheaper than it is.
 constexpr bool may_cost(Getter getter, CostClass cost) {
   switch (getter) {

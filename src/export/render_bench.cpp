@@ -1,4 +1,4 @@
-// What writing /metrics for eight H100s costs. The budget is 1 ms at p99 (DESIGN section 9), for the
+// What writing /metrics for eight H100s costs. The budget is 1 ms at p99 (docs/measurements.md), for the
 // whole answer; this is the part that is ours.
 #include <benchmark/benchmark.h>
 

@@ -1,4 +1,4 @@
-// Ground stage: the only vocabulary of what may be done about a finding (DESIGN section 4).
+// Ground stage: the only vocabulary of what may be done about a finding (ARCHITECTURE.md).
 #pragma once
 
 namespace stoker {

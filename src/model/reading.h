@@ -39,8 +39,8 @@ inline double as_double(const Value& value) {
 struct Reading {
   Value value = std::int64_t{0};  // meaningful only when reason is ok
   Reason reason = Reason::pending;
-  MonotonicTime taken_at;         // when the call returned
-  Nanoseconds took{0};            // how long the call took (0: read from memory)
+  MonotonicTime taken_at;  // when the call returned
+  Nanoseconds took{0};     // how long the call took (0: read from memory)
 
   [[nodiscard]] bool ok() const { return reason == Reason::ok; }
 

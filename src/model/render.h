@@ -21,7 +21,7 @@ std::string render_table(std::span<const Finding> findings, const TableStyle& st
 
 // {"schema":"stoker.dev/v1/finding","findings":[...]}
 std::string render_json(std::span<const Finding> findings);
-// One finding as an object with the keys of DESIGN section 11; what does not apply is null. Its entity
+// One finding as an object with the keys of docs/specs/contracts.md; what does not apply is null. Its entity
 // is one word, "<kind>:<id>".
 void write_finding(JsonWriter& json, const Finding& finding);
 

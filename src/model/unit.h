@@ -7,10 +7,10 @@
 namespace stoker {
 
 enum class Unit : std::uint8_t {
-  none,               // a plain number: a state, a version, a bit mask
+  none,  // a plain number: a state, a version, a bit mask
   count,
-  percent,            // 0..100
-  ratio,              // 0..1
+  percent,  // 0..100
+  ratio,    // 0..1
   celsius,
   watts,
   joules,

@@ -1,5 +1,5 @@
 // Sample stage: counters that must never fall, and the energy of one GPU. The driver's own energy
-// counter costs 3 ms a call (captures/README.md), so it is read once a minute; in between, power is
+// counter costs 3 ms a call (docs/measurements.md), so it is read once a minute; in between, power is
 // integrated. Pure.
 #pragma once
 

@@ -6,7 +6,7 @@
 // Costs are measured while running, and decide: a getter whose median call takes more than five
 // times the most that its class may take moves to the next slower period, until it takes less than
 // half of that again. Five times, because the classes are an order of magnitude apart (cheap <= 20 µs,
-// firmware <= 1 ms, measured in captures/README.md): a cheap call over 100 µs has become a round
+// firmware <= 1 ms, measured in docs/measurements.md): a cheap call over 100 µs has become a round
 // trip to the firmware, while a busy machine or a simulated driver that sleeps a few µs stays below.
 // The median of the last nine calls, because one call that waited long says nothing about the next.
 #pragma once
@@ -54,7 +54,7 @@ class Schedule {
   [[nodiscard]] Nanoseconds period(std::size_t group) const;
 
   static constexpr std::size_t median_of = 9;
-  // The most that one call of a class costs (captures/README.md); demotion begins at five times it.
+  // The most that one call of a class costs (docs/measurements.md); demotion begins at five times it.
   static Nanoseconds most_of(CostClass cost);
 
  private:

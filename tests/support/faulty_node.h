@@ -1,5 +1,5 @@
 // Test support: a simulated node that is watched by the real `stoker probe` through the Supervisor, as
-// `stoker up` does it, with every time of DESIGN section 2 shortened by about ten.
+// `stoker up` does it, with every time of docs/specs/probe.md shortened by about ten.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,8 +20,8 @@
 #include "device/probe/supervisor.h"
 #include "device/simnode/sim_node.h"
 #include "sample/derive.h"
-#include "store/store.h"
 #include "stoker_process.h"
+#include "store/store.h"
 
 namespace stoker::test {
 

@@ -9,7 +9,7 @@ namespace stoker::catalog {
 namespace {
 
 std::string t4() {
-  std::ifstream in(std::string(STOKER_SOURCE_DIR) + "/src/catalog/products/t4.yaml");
+  std::ifstream in(STOKER_SOURCE_DIR "/src/catalog/products/t4.yaml");
   std::ostringstream text;
   text << in.rdbuf();
   return text.str();

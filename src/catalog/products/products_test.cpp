@@ -78,7 +78,7 @@ TEST(Products, AFolderOfTheUserComesFirst) {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("products-" + std::to_string(::getpid()));
   std::filesystem::create_directories(folder);
-  std::ifstream in(std::string(STOKER_SOURCE_DIR) + "/src/catalog/products/t4.yaml");
+  std::ifstream in(STOKER_SOURCE_DIR "/src/catalog/products/t4.yaml");
   std::ostringstream text;
   text << in.rdbuf();
   std::string mine = text.str();

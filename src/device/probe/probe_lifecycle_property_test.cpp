@@ -1,4 +1,4 @@
-// Whatever goes wrong in whatever order: the rules of DESIGN section 2 hold, nothing is told that is
+// Whatever goes wrong in whatever order: the rules of docs/specs/probe.md hold, nothing is told that is
 // not so, and once everything is well again the node says so.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

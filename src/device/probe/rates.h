@@ -7,7 +7,7 @@
 
 namespace stoker::device::probe {
 
-// Defaults follow DESIGN section 5 and the costs measured in captures/README.md.
+// Defaults follow docs/measurements.md and the costs measured in docs/measurements.md.
 struct SampleRates {
   Nanoseconds cheap = Seconds(1);      // 1-20 µs a call
   Nanoseconds gpm = Seconds(1);        // 0.7 ms a sample

@@ -1,5 +1,4 @@
-// Device stage: every time that the supervision of probes knows (DESIGN section 2, "When a driver
-// call doesn't return"). All are options so that tests shorten them; ages count from the start of
+// Device stage: every time that the supervision of probes knows (docs/specs/probe.md). All are options so that tests shorten them; ages count from the start of
 // the call that has not returned.
 #pragma once
 

@@ -40,7 +40,7 @@ struct Measured {
   double util, memory_util, power_w, sm, tensor, dram, fp32;
 };
 
-// captures/README.md, "Load traces": two H200, driver 580.159.04.
+// docs/measurements.md, "Load traces": two H200, driver 580.159.04.
 class LoadAgainstTrace : public testing::TestWithParam<Measured> {};
 
 TEST_P(LoadAgainstTrace, StaysWithinThreePercentOfPowerAndTwoPointsOfEachShare) {
