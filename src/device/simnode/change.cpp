@@ -1,10 +1,28 @@
 #include "device/simnode/change.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/closest.h"
 
 namespace stoker::simnode {
+namespace {
+
+// The row of this function and GPU, else the first free one that is not in `taken`.
+sim::Fault* fault_row(sim::State& state, std::uint32_t function, std::int32_t gpu,
+                      const std::vector<sim::Fault*>& taken) {
+  sim::Fault* free_row = nullptr;
+  for (auto& row : state.faults) {
+    if (row.used != 0) {
+      if (row.function == function && row.gpu == gpu) return &row;
+    } else if (free_row == nullptr && std::find(taken.begin(), taken.end(), &row) == taken.end()) {
+      free_row = &row;
+    }
+  }
+  return free_row;
+}
+
+}  // namespace
 
 void for_each_gpu(Change& change, const std::function<void(sim::Gpu&, unsigned)>& apply) {
   for (const unsigned row : change.gpus) apply(change.state.gpus[row], row);
@@ -28,22 +46,21 @@ void add_event(sim::State& state, std::uint64_t type, std::uint64_t data, unsign
   state.last_event = sequence;
 }
 
-Result<void> set_fault(sim::State& state, const sim::Fault& fault) {
-  sim::Fault* row = nullptr;
-  for (auto& other : state.faults) {
-    if (other.used == 0) {
-      if (row == nullptr) row = &other;
-    } else if (other.function == fault.function && other.gpu == fault.gpu) {
-      row = &other;
-      break;
+Result<void> set_faults(Change& change, const sim::Fault& pattern) {
+  std::vector<sim::Fault*> rows;
+  for (const unsigned gpu : change.gpus) {
+    sim::Fault* row = fault_row(change.state, pattern.function, static_cast<int>(gpu), rows);
+    if (row == nullptr) {
+      return fail(ErrorCode::unavailable,
+                  "64 faults are active already; stoker sim clear takes some back");
     }
+    rows.push_back(row);
   }
-  if (row == nullptr) {
-    return fail(ErrorCode::unavailable,
-                "64 faults are active already; stoker sim clear takes some back");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    *rows[i] = pattern;
+    rows[i]->used = 1;
+    rows[i]->gpu = static_cast<std::int32_t>(change.gpus[i]);
   }
-  *row = fault;
-  row->used = 1;
   return {};
 }
 

@@ -54,9 +54,9 @@ std::string gpu_words(const std::vector<unsigned>& gpus);
 // Adds an NVML event; whoever waits for its type gets it.
 void add_event(sim::State& state, std::uint64_t type, std::uint64_t data, unsigned gpu);
 
-// Takes a row of State::faults for `fault`, that of the same function and GPU if there is one.
-// unavailable where all are taken.
-Result<void> set_fault(sim::State& state, const sim::Fault& fault);
+// Takes a row of State::faults for `pattern` on each of the change's GPUs, that of the same function
+// and GPU where there is one. unavailable, and nothing changed, where there are not enough.
+Result<void> set_faults(Change& change, const sim::Fault& pattern);
 
 // A whole number of a request: invalid_input names `what` and the range.
 Result<std::uint64_t> parse_number(std::string_view text, std::string_view what,

@@ -74,15 +74,6 @@ Result<std::int32_t> code_of(std::string text, const std::string& what) {
                                             ", not '" + text + "'");
 }
 
-Result<void> set_for_all(Change& change, const sim::Fault& pattern) {
-  for (const unsigned row : change.gpus) {
-    sim::Fault fault = pattern;
-    fault.gpu = static_cast<std::int32_t>(row);
-    if (auto set = set_fault(change.state, fault); !set) return set;
-  }
-  return {};
-}
-
 std::string calls(const Change& change) {
   const std::string& call = change.request.call;
   return (call.empty() ? "every call" : call) + " on " + gpu_words(change.gpus);
@@ -97,8 +88,8 @@ Result<std::int32_t> parse_return_code(const std::string& text, const std::strin
 Result<std::string> apply_hang(Change& change) {
   const auto function = function_of(change.request.call);
   if (!function) return fail(function.error());
-  sim::Fault fault{.function = *function, .code = sim::keep_code, .never_returns = 1};
-  if (auto set = set_for_all(change, fault); !set) return fail(set.error());
+  const sim::Fault fault{.function = *function, .code = sim::keep_code, .never_returns = 1};
+  if (auto set = set_faults(change, fault); !set) return fail(set.error());
   return calls(change) + " never returns from now on";
 }
 
@@ -107,8 +98,8 @@ Result<std::string> apply_slow(Change& change) {
   if (!function) return fail(function.error());
   const auto delay = delay_of(change.request.delay);
   if (!delay) return fail(delay.error());
-  sim::Fault fault{.function = *function, .code = sim::keep_code, .delay_ns = *delay};
-  if (auto set = set_for_all(change, fault); !set) return fail(set.error());
+  const sim::Fault fault{.function = *function, .code = sim::keep_code, .delay_ns = *delay};
+  if (auto set = set_faults(change, fault); !set) return fail(set.error());
   return calls(change) + " takes " + change.request.delay + " more from now on";
 }
 
@@ -117,8 +108,8 @@ Result<std::string> apply_fail(Change& change) {
   if (!function) return fail(function.error());
   const auto code = code_of(change.request.return_code, "--return");
   if (!code) return fail(code.error());
-  sim::Fault fault{.function = *function, .code = *code};
-  if (auto set = set_for_all(change, fault); !set) return fail(set.error());
+  const sim::Fault fault{.function = *function, .code = *code};
+  if (auto set = set_faults(change, fault); !set) return fail(set.error());
   return fmt::format("{} answers {} from now on", calls(change), *code);
 }
 
@@ -133,7 +124,7 @@ Result<std::string> apply_block_on(Change& change) {
                             sizeof fault.read_path - 1, path));
   }
   put(fault.read_path, path);
-  if (auto set = set_for_all(change, fault); !set) return fail(set.error());
+  if (auto set = set_faults(change, fault); !set) return fail(set.error());
   return calls(change) + " first reads " + path + " from now on";
 }
 

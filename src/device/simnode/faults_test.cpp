@@ -321,6 +321,19 @@ TEST_F(SimNodeTest, NoMoreThanSixtyFourFaultsAreKept) {
   for (const auto& call : calls) inject({.name = "hang", .gpu = "all", .call = call});
   EXPECT_EQ(inject({.name = "hang"}),
             "refused: 64 faults are active already; stoker sim clear takes some back");
+  ASSERT_TRUE(node_->clear("0"));
+  inject({.name = "hang", .gpu = "0", .call = "nvmlDeviceGetName"});
+  const auto before = node_->report().gpus[0].faults.size();
+  for (const auto& call : {"nvmlDeviceGetUUID", "nvmlDeviceGetSerial", "nvmlDeviceGetBrand"}) {
+    inject({.name = "hang", .gpu = "0", .call = call});
+  }
+  EXPECT_EQ(node_->report().gpus[0].faults.size(), before + 3);
+  for (unsigned i = 0; i < 10; ++i) {
+    inject({.name = "slow", .gpu = "0", .call = calls[i + 4], .delay = "1s"});
+  }
+  // Two rows are left, and "all" wants four.
+  EXPECT_TRUE(inject({.name = "hang", .gpu = "all"}).starts_with("refused: 64 faults"));
+  EXPECT_EQ(node_->report().gpus[0].faults.size(), before + 13);
 }
 
 TEST_F(SimNodeTest, TheKernelSaysWhatItIsToldTo) {
