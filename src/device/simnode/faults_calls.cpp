@@ -37,7 +37,7 @@ struct Suffix {
   std::uint64_t nanoseconds;
 };
 constexpr auto suffixes = std::to_array<Suffix>(
-    {{"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}, {"min", 60'000'000'000}});
+    {{"ns", 1}, {"us", 1'000}, {"ms", 1'000'000}, {"s", 1'000'000'000}, {"m", 60'000'000'000}});
 
 Result<std::uint64_t> delay_of(const std::string& text) {
   std::uint64_t number = 0;
@@ -50,7 +50,7 @@ Result<std::uint64_t> delay_of(const std::string& text) {
     }
   }
   return fail(ErrorCode::invalid_input,
-              "--delay has to be a time up to a day like 2s, 150ms or 5min, not '" + text + "'");
+              "--delay has to be a time up to a day like 2s, 150ms or 5m, not '" + text + "'");
 }
 
 // "GPU_IS_LOST", "NVML_ERROR_GPU_IS_LOST", "gpu_is_lost" or 15.

@@ -263,7 +263,7 @@ TEST_F(SimNodeTest, WhatIsWrongIsSaidAndNothingChanges) {
   EXPECT_EQ(inject({.name = "slow"}),
             "refused: slow wants --delay; usage: slow --delay TIME [--call NAME] [--gpu N]");
   EXPECT_EQ(inject({.name = "slow", .delay = "2 fortnights"}),
-            "refused: --delay has to be a time up to a day like 2s, 150ms or 5min, not '2 "
+            "refused: --delay has to be a time up to a day like 2s, 150ms or 5m, not '2 "
             "fortnights'");
   EXPECT_TRUE(
       inject({.name = "hang", .call = "nvmlDeviceGetPwerUsage"})
