@@ -8,6 +8,7 @@ Limits: temperature +-2 C, power +-5 % (or 3 W), memory to the MiB when idle.
 """
 import csv
 import io
+import json
 import os
 import re
 import signal
@@ -73,8 +74,17 @@ def closest_pair(url):
     return theirs, scrape(url)
 
 
+def memory_mib(url):
+    """(gpu, used | free | reserved) -> MiB as nvidia-smi prints them, which is rounded up; DCGM's series round down."""
+    with urllib.request.urlopen(f"{url}/api/v1/gpus", timeout=5) as reply:
+        gpus = json.load(reply)["gpus"]
+    return {(gpu["index"], part): None if gpu[f"memory_{part}_bytes"] is None else -(-gpu[f"memory_{part}_bytes"] // 2**20)
+            for gpu in gpus for part in ("used", "free", "reserved")}
+
+
 def compare_all(check, url, phase, idle):
     theirs, ours = closest_pair(url)
+    memory = memory_mib(url)
     for row in theirs:
         gpu = int(row["index"])
         get = lambda name: ours.get((name, gpu))
@@ -83,12 +93,9 @@ def compare_all(check, url, phase, idle):
                       lambda v: 2)
         check.compare(phase, gpu, "power (W)", get("DCGM_FI_DEV_POWER_USAGE"), row["power.draw"],
                       lambda v: max(3.0, 0.05 * v))
-        check.compare(phase, gpu, "memory used (MiB)", get("DCGM_FI_DEV_FB_USED"), row["memory.used"],
-                      lambda v: 0 if idle else 64)
-        check.compare(phase, gpu, "memory free (MiB)", get("DCGM_FI_DEV_FB_FREE"), row["memory.free"],
-                      lambda v: 0 if idle else 64)
-        check.compare(phase, gpu, "memory reserved (MiB)", get("DCGM_FI_DEV_FB_RESERVED"), row["memory.reserved"],
-                      lambda v: 0)
+        for part in ("used", "free", "reserved"):
+            check.compare(phase, gpu, f"memory {part} (MiB)", memory[gpu, part], row[f"memory.{part}"],
+                          lambda v: 0 if idle or part == "reserved" else 64)
         check.compare(phase, gpu, "memory clock (MHz)", get("DCGM_FI_DEV_MEM_CLOCK"), row["clocks.mem"], lambda v: 0)
         check.compare(phase, gpu, "utilisation (%)", get("DCGM_FI_DEV_GPU_UTIL"), row["utilization.gpu"],
                       lambda v: 5 if idle else 15)
