@@ -31,6 +31,7 @@ device::probe::Timing timing_of(const Settings& settings) {
   timing.leave_after = settings.duration(OptionId::probe_leave_after);
   timing.term_after = settings.duration(OptionId::probe_term_after);
   timing.kill_after = settings.duration(OptionId::probe_kill_after);
+  timing.stop_wait = Milliseconds(1500);  // `stoker up` ends within two seconds of a signal
   return timing;
 }
 

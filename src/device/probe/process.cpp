@@ -25,6 +25,7 @@ class SpawnPlan {
   explicit SpawnPlan(int child_socket) {
     posix_spawn_file_actions_init(&actions_);
     posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     // Also where the two are equal: then dup2 takes close-on-exec off (POSIX, file actions).
     posix_spawn_file_actions_adddup2(&actions_, child_socket, child_fd);
     posix_spawnattr_init(&attributes_);

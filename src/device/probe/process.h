@@ -19,9 +19,9 @@ struct ProcessOptions {
 
 class Process {
  public:
-  // Starts it with one end of a socket as descriptor 3 and /dev/null as input; it inherits our
-  // standard error and nothing else, has its own process group (Ctrl-C is the agent's business) and
-  // dies with the thread that started it.
+  // Starts it with one end of a socket as descriptor 3 and /dev/null as input and output; it inherits
+  // our standard error and nothing else, has its own process group (Ctrl-C is the agent's business) and
+  // leaves when our end of the socket is closed.
   static Result<Process> spawn(const ProcessOptions& options);
 
   [[nodiscard]] int pid() const { return pid_; }

@@ -59,6 +59,7 @@ class Supervisor::Shell {
     std::optional<DriverInfo> driver;
     std::vector<GpuInfo> gpus;
     std::uint64_t dropped = 0;
+    bool readable = false;  // as the last wait() saw it
     // What it told before it was the one whose readings count: its first round has fields that are
     // read seldom.
     std::vector<Message> held = {};
@@ -73,15 +74,17 @@ class Supervisor::Shell {
     eventfd_write(wake_.get(), 1);
   }
   Wishes take_wishes() {
-    eventfd_t count = 0;
-    eventfd_read(wake_.get(), &count);
+    if (woken_) {
+      eventfd_t count = 0;
+      eventfd_read(wake_.get(), &count);
+    }
     const MutexLock lock(mutex_);
     return wishes_;
   }
 
   void run(Listener& listener);
   bool obey_wishes();
-  void wait() const;
+  void wait();
   void watch_driver();
   void reap();
   void hear_all();
@@ -114,7 +117,10 @@ class Supervisor::Shell {
   std::map<PciAddress, GpuInfo> known_;
   std::string driver_identity_;
   MonotonicTime driver_seen_at_;
+  MonotonicTime reaped_at_;
   bool released_ = false;
+  bool woken_ = true;
+  SourceState told_state_ = SourceState::starting;
 
   std::thread thread_;
 };
@@ -158,13 +164,15 @@ bool Supervisor::Shell::obey_wishes() {
   return true;
 }
 
-void Supervisor::Shell::wait() const {
+void Supervisor::Shell::wait() {
   std::vector<pollfd> watched = {{wake_.get(), POLLIN, 0}};
-  for (const auto& [id, child] : children_) {
-    if (child.process.socket() >= 0) watched.push_back({child.process.socket(), POLLIN, 0});
-  }
+  // A negative descriptor (a probe that has closed its end) is passed over by poll(2).
+  for (const auto& [id, child] : children_) watched.push_back({child.process.socket(), POLLIN, 0});
   const auto longest = std::chrono::ceil<Milliseconds>(options_.timing.heartbeat);
   poll(watched.data(), watched.size(), static_cast<int>(longest.count()));
+  woken_ = watched[0].revents != 0;
+  std::size_t place = 1;
+  for (auto& [id, child] : children_) child.readable = watched[place++].revents != 0;
 }
 
 void Supervisor::Shell::watch_driver() {
@@ -180,14 +188,19 @@ void Supervisor::Shell::watch_driver() {
   lifecycle_->driver_reloaded(now);
 }
 
+// Not after every message: once a heartbeat is soon enough to know that a probe has ended.
 void Supervisor::Shell::reap() {
+  const MonotonicTime now = clock_.monotonic();
+  if (now - reaped_at_ < options_.timing.heartbeat / 2) return;
+  reaped_at_ = now;
   for (auto child = children_.begin(); child != children_.end();) {
     const auto how = child->second.process.poll_exit();
     if (!how) {
       ++child;
       continue;
     }
-    log::info("probe_ended", {{"pid", std::to_string(child->second.process.pid())}, {"how", *how}});
+    log::debug("probe_ended",
+               {{"pid", std::to_string(child->second.process.pid())}, {"how", *how}});
     lifecycle_->exited(child->first, *how, clock_.monotonic());
     child = children_.erase(child);
   }
@@ -197,6 +210,7 @@ void Supervisor::Shell::hear_all() {
   // A child that talks without end must not keep the others waiting.
   constexpr int most_packets = 256;
   for (auto& [id, child] : children_) {
+    if (!std::exchange(child.readable, false)) continue;
     for (int packets = 0; packets < most_packets && hear_one(id, child); ++packets) {
     }
   }
@@ -280,12 +294,12 @@ void Supervisor::Shell::execute(const StartProbe& start) {
     lifecycle_->start_failed(start.probe, process.error().describe(), clock_.monotonic());
     return;
   }
-  process->send(
-      encode(Configure{options_.library, start.scope, options_.rates, options_.timing.heartbeat}));
+  process->send(encode(Configure{options_.library, start.scope, options_.rates,
+                                 options_.timing.heartbeat, options_.timing.leave_after}));
   lifecycle_->started(start.probe, process->pid(), clock_.monotonic());
-  log::info("probe_started",
-            {{"pid", std::to_string(process->pid())},
-             {"opens", start.scope.only ? std::to_string(start.scope.only->size()) : "all"}});
+  log::debug("probe_started",
+             {{"pid", std::to_string(process->pid())},
+              {"opens", start.scope.only ? std::to_string(start.scope.only->size()) : "all"}});
   children_.emplace(start.probe, Child{std::move(*process), std::nullopt, {}});
 }
 
@@ -323,11 +337,21 @@ void Supervisor::Shell::execute(const TellInventory& tell) {
 }
 
 void Supervisor::Shell::execute(const TellStatus& tell) {
-  if (listener_ != nullptr) listener_->on_status(tell.status);
+  if (listener_ == nullptr) return;
+  if (tell.status.state != told_state_) {
+    log::info("source", {{"state", to_string(tell.status.state)},
+                         {"detail", tell.status.detail},
+                         {"probe", std::to_string(tell.status.probe_pid)}});
+  }
+  told_state_ = tell.status.state;
+  listener_->on_status(tell.status);
 }
 
 void Supervisor::Shell::execute(const GpuTold& told) {
-  if (listener_ != nullptr) listener_->on_gpu_state(told.gpu, told.state, told.detail);
+  if (listener_ == nullptr) return;
+  log::info("gpu",
+            {{"pci", told.gpu.sysfs()}, {"state", to_string(told.state)}, {"detail", told.detail}});
+  listener_->on_gpu_state(told.gpu, told.state, told.detail);
 }
 
 Supervisor::Supervisor(SupervisorOptions options, const Clock& clock)
