@@ -12,6 +12,12 @@ const Json* member(const Json& object, std::string_view key) {
   return found == object.end() ? nullptr : &*found;
 }
 
+// A line or column; 0 for anything that can be none.
+int count_of(const Json& object, std::string_view key) {
+  const double number = number_of(object, key);
+  return number >= 1 && number <= 1e9 ? static_cast<int>(number) : 0;
+}
+
 // The enumerator, up to `last`, whose word is `word`.
 template <typename T>
 std::optional<T> from_word(const std::string& word, T last) {
@@ -68,8 +74,7 @@ Finding read_finding(const Json& object) {
     finding.entity.id = entity.substr(colon + 1);
   }
   if (const auto file = text_of(object, "file"); !file.empty()) {
-    finding.location = FileLocation{file, static_cast<int>(number_of(object, "line")),
-                                    static_cast<int>(number_of(object, "column"))};
+    finding.location = FileLocation{file, count_of(object, "line"), count_of(object, "column")};
   }
   finding.message = text_of(object, "message");
   finding.cause = text_of(object, "cause");

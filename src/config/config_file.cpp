@@ -135,17 +135,14 @@ Finding config_finding(std::string rule, std::string message, std::string fix) {
   return finding;
 }
 
-void read_config_file(const std::string& path, Settings& settings, std::vector<Finding>& findings) {
+void take_config(const Result<yaml::Node>& document, const std::string& path, Settings& settings,
+                 std::vector<Finding>& findings) {
   FileReader reader(path, settings, findings);
-  const auto document = yaml::parse_file(path);
-  if (!document) {
-    const Error& error = document.error();
-    if (error.message() == path + ":1:1: the file is empty") return;  // all defaults
-    if (error.code() == ErrorCode::invalid_input) return take_syntax_errors(error, path, reader);
-    return reader.problem("config-cannot-read", {0, 0}, error.message(),
-                          "name a file that can be read");
-  }
-  reader.take_section(*document, "");
+  if (document) return reader.take_section(*document, "");
+  const Error& error = document.error();
+  if (error.message() == path + ":1:1: the file is empty") return;  // all defaults
+  if (error.code() == ErrorCode::invalid_input) return take_syntax_errors(error, path, reader);
+  reader.problem("config-cannot-read", {0, 0}, error.message(), "name a file that can be read");
 }
 
 }  // namespace stoker::config

@@ -126,7 +126,9 @@ Resolved resolve(const Inputs& inputs) {
   Resolved result;
   Settings settings;
   if (!inputs.is_root) set_users_data_folder(inputs, settings);
-  if (!inputs.file.empty()) read_config_file(inputs.file, settings, result.findings);
+  if (!inputs.file.empty()) {
+    take_config(yaml::parse_file(inputs.file), inputs.file, settings, result.findings);
+  }
   take_environment(inputs, settings, result.findings);
   take_flags(inputs, settings, result.findings);
   check_order(settings, result.findings);

@@ -19,8 +19,9 @@ std::string origin_text(const Origin& origin) {
 std::string yaml_scalar(const std::string& text) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-";
-  const bool quote = text.empty() || text.find_first_not_of(plain) != std::string::npos ||
-                     text.front() == ':' || text.front() == '-' || text.back() == ':';
+  const bool quote = text.empty() || text == "null" ||
+                     text.find_first_not_of(plain) != std::string::npos || text.front() == ':' ||
+                     text.front() == '-' || text.back() == ':';
   return quote ? json_quoted(text) : text;
 }
 
