@@ -32,11 +32,12 @@ function(stoker_use_pch target)
   endif()
 endfunction()
 
-# stoker_test(TARGET SOURCES file... [DEPENDS module...] [LIBS target...] [LABELS label...] [TIMEOUT seconds] [PCH_OFF])
+# stoker_test(TARGET SOURCES file... [DEPENDS module...] [LIBS target...] [LABELS label...] [TIMEOUT seconds] [PCH_OFF]
+#             [ALONE])
 # A GoogleTest program. Labels with a meaning: real (needs real servers or devices: only ./dev test --real), noasan and
 # notsan (left out under that sanitizer). Tests find what was built through STOKER_BINARY_DIR (bin/stoker, lib/libstoker_sim_nvml.so).
 function(stoker_test target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "PCH_OFF" "TIMEOUT" "SOURCES;DEPENDS;LIBS;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "PCH_OFF;ALONE" "TIMEOUT" "SOURCES;DEPENDS;LIBS;LABELS")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
@@ -54,6 +55,9 @@ function(stoker_test target)
     # One label, "real+notsan": gtest_discover_tests loses a list, and ctest's -L and -LE match parts.
     list(JOIN arg_LABELS "+" labels)
     list(APPEND properties LABELS ${labels})
+  endif()
+  if(arg_ALONE)
+    list(APPEND properties RUN_SERIAL ON)
   endif()
   gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
 endfunction()
