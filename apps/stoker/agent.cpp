@@ -161,9 +161,10 @@ Agent::~Agent() {
 
 bool Agent::has_readings() const {
   const auto snapshot = store_.snapshot();
-  return std::ranges::none_of(snapshot.gpus, [](const store::GpuSnapshot& gpu) {
-    return gpu.state == device::GpuState::present && !gpu.last_answer;
-  });
+  return !snapshot.gpus.empty() &&
+         std::ranges::none_of(snapshot.gpus, [](const store::GpuSnapshot& gpu) {
+           return gpu.state == device::GpuState::present && !gpu.last_answer;
+         });
 }
 
 void Agent::serve() {

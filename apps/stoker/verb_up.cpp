@@ -35,7 +35,7 @@ NVIDIA driver (with --wait-driver it stays and watches for one).)";
 // How long to wait for the first word about the driver, and then for the first readings, before
 // serving what is known by then.
 constexpr Seconds first_word{10};
-constexpr Seconds first_readings{3};
+constexpr Seconds first_readings{5};
 constexpr Milliseconds look_again{20};
 
 // SIGINT, SIGTERM and SIGHUP as something to wait for. Made before any thread exists, so that all

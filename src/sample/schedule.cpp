@@ -148,10 +148,12 @@ MonotonicTime Schedule::next_round() const {
 void Schedule::measured(std::size_t group, Nanoseconds took) {
   State& state = states_.at(group);
   state.costs.at(state.measured++ % median_of) = took.count();
-  if (!rates_.demote || state.measured < median_of || state.every == 0) return;
+  if (!rates_.demote || state.measured < judge_from || state.every == 0) return;
   auto sorted = state.costs;
-  std::ranges::nth_element(sorted, sorted.begin() + median_of / 2);
-  const Nanoseconds median(sorted[median_of / 2]);
+  const auto known = static_cast<std::ptrdiff_t>(std::min(state.measured, median_of));
+  const auto middle = sorted.begin() + known / 2;
+  std::nth_element(sorted.begin(), middle, sorted.begin() + known);
+  const Nanoseconds median(*middle);
   const Nanoseconds limit = most_of(groups_[group].cost) * demote_factor;
   if (state.demoted ? median < limit / 2 : median > limit) {
     state.demoted = !state.demoted;

@@ -8,7 +8,9 @@
 // half of that again. Five times, because the classes are an order of magnitude apart (cheap <= 20 µs,
 // firmware <= 1 ms, measured in docs/measurements.md): a cheap call over 100 µs has become a round
 // trip to the firmware, while a busy machine or a simulated driver that sleeps a few µs stays below.
-// The median of the last nine calls, because one call that waited long says nothing about the next.
+// The median of the last nine calls, because one call that waited long says nothing about the next;
+// the first judgement after three, so that a call of 18.5 ms in the firmware class (NVLink errors of
+// 18 links on an H200, docs/measurements.md) is not made nine times before it moves.
 #pragma once
 
 #include <array>
@@ -54,6 +56,7 @@ class Schedule {
   [[nodiscard]] Nanoseconds period(std::size_t group) const;
 
   static constexpr std::size_t median_of = 9;
+  static constexpr std::size_t judge_from = 3;
   // The most that one call of a class costs (docs/measurements.md); demotion begins at five times it.
   static Nanoseconds most_of(CostClass cost);
 

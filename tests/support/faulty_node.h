@@ -28,12 +28,25 @@ namespace stoker::test {
 using device::GpuState;
 using device::SourceState;
 
+// Under a sanitizer a probe takes some times as long to start.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr int slowness = 4;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr int slowness = 4;
+#else
+inline constexpr int slowness = 1;
+#endif
+#else
+inline constexpr int slowness = 1;
+#endif
+
 // The node says what is so within the deadline of a call and ten seconds; both shortened by ten.
 inline constexpr Nanoseconds hung_after = Seconds(1);
-inline constexpr Nanoseconds told_within = hung_after + Seconds(1);
-// As old as a reading of a GPU that is well may be: a tenth of what makes it stale, and what a busy
-// machine with sanitizers needs to start a probe.
-inline constexpr Nanoseconds fresh = Milliseconds(1500);
+inline constexpr Nanoseconds told_within = hung_after + Seconds(1) * slowness;
+// As old as a reading of a GPU that is well may be, including the start of a probe; a reading of the
+// fastest class is stale after five seconds.
+inline constexpr Nanoseconds fresh = Milliseconds(1500) * slowness;
 
 inline device::probe::Timing short_timing() {
   device::probe::Timing timing;

@@ -22,6 +22,17 @@
 
 namespace stoker::test {
 
+// Times that a test promises are those of the product; under a sanitizer everything takes longer.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr int slowdown = 4;
+#else
+inline constexpr int slowdown = 1;
+#endif
+#else
+inline constexpr int slowdown = 1;
+#endif
+
 inline std::string read_text(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;

@@ -1,7 +1,9 @@
 #include "device/probe/outbox.h"
 
 #include <gtest/gtest.h>
+
 #include <sys/socket.h>
+#include <algorithm>
 
 #include <string>
 #include <vector>

@@ -65,16 +65,16 @@ class ProbeLifecycle {
   ProbeLifecycle(const Timing& timing, MonotonicTime now);
 
   // What happened. Of a probe that is gone or unknown: ignored.
-  void started(ProbeId probe, int pid, MonotonicTime now);
-  void start_failed(ProbeId probe, const std::string& why, MonotonicTime now);
-  void heard(ProbeId probe, const InitResult& result, MonotonicTime now);
-  void heard(ProbeId probe, const Inventory& inventory, MonotonicTime now);
-  void heard(ProbeId probe, const Readings& readings, MonotonicTime now);
-  void heard(ProbeId probe, const Heartbeat& beat, MonotonicTime now);
+  void started(ProbeId id, int pid, MonotonicTime now);
+  void start_failed(ProbeId id, const std::string& why, MonotonicTime now);
+  void heard(ProbeId id, const InitResult& result, MonotonicTime now);
+  void heard(ProbeId id, const Inventory& inventory, MonotonicTime now);
+  void heard(ProbeId id, const Readings& readings, MonotonicTime now);
+  void heard(ProbeId id, const Heartbeat& beat, MonotonicTime now);
   // Something that is no message of this protocol: it is asked to leave.
-  void heard_nonsense(ProbeId probe, const std::string& what, MonotonicTime now);
-  void looked(ProbeId probe, bool stopped, MonotonicTime now);
-  void exited(ProbeId probe, const std::string& how, MonotonicTime now);
+  void heard_nonsense(ProbeId id, const std::string& what, MonotonicTime now);
+  void looked(ProbeId id, bool stopped, MonotonicTime now);
+  void exited(ProbeId id, const std::string& how, MonotonicTime now);
   void driver_reloaded(MonotonicTime now);
   void release(MonotonicTime now);
   void resume(MonotonicTime now);
@@ -97,7 +97,7 @@ class ProbeLifecycle {
   // probe_lifecycle.cpp: events
   ProbeTrack* find(ProbeId probe, MonotonicTime now);
   ProbeTrack* find_role(Role role);
-  void take_inventory(const ProbeTrack& main, MonotonicTime now);
+  void take_inventory(const ProbeTrack& probe, MonotonicTime now);
   void fail_main(ProbeTrack& probe, Failure failure, MonotonicTime now);
   void main_died(const ProbeTrack& probe, const std::string& how, MonotonicTime now);
   void ask(ProbeTrack& probe, MonotonicTime ladder_from);

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -23,31 +24,31 @@ constexpr int child_fd = 3;
 class SpawnPlan {
  public:
   explicit SpawnPlan(int child_socket) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     // Also where the two are equal: then dup2 takes close-on-exec off (POSIX, file actions).
-    posix_spawn_file_actions_adddup2(&actions_, child_socket, child_fd);
-    posix_spawnattr_init(&attributes_);
+    posix_spawn_file_actions_adddup2(&actions, child_socket, child_fd);
+    posix_spawnattr_init(&attributes);
     sigset_t none;
     sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigmask(&attributes, &none);
     sigset_t defaults;
     sigfillset(&defaults);
-    posix_spawnattr_setsigdefault(&attributes_, &defaults);
-    posix_spawnattr_setpgroup(&attributes_, 0);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setpgroup(&attributes, 0);
     posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+        &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   }
   ~SpawnPlan() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
   }
   SpawnPlan(const SpawnPlan&) = delete;
   SpawnPlan& operator=(const SpawnPlan&) = delete;
 
-  posix_spawn_file_actions_t actions_{};
-  posix_spawnattr_t attributes_{};
+  posix_spawn_file_actions_t actions{};
+  posix_spawnattr_t attributes{};
 };
 
 std::vector<char*> pointers(std::vector<std::string>& texts) {
@@ -99,7 +100,7 @@ Result<Process> Process::spawn(const ProcessOptions& options) {
 
   SpawnPlan plan(theirs.get());
   pid_t pid = 0;
-  const int error = posix_spawn(&pid, options.program.c_str(), &plan.actions_, &plan.attributes_,
+  const int error = posix_spawn(&pid, options.program.c_str(), &plan.actions, &plan.attributes,
                                 pointers(arguments).data(), pointers(environment).data());
   if (error != 0) return fail(Error::from_errno(error, "start " + options.program));
   return Process(pid, std::move(ours));

@@ -224,10 +224,10 @@ Message read_kind(Reader& in) {
 }
 
 // One reader for each alternative of Message, in its order.
-template <std::size_t... Index>
-constexpr auto make_readers(std::index_sequence<Index...> /*all*/) {
-  return std::array<ReadKind, sizeof...(Index)>{
-      read_kind<std::variant_alternative_t<Index, Message>>...};
+template <std::size_t... index>
+constexpr auto make_readers(std::index_sequence<index...> /*all*/) {
+  return std::array<ReadKind, sizeof...(index)>{
+      read_kind<std::variant_alternative_t<index, Message>>...};
 }
 
 constexpr auto readers = make_readers(std::make_index_sequence<std::variant_size_v<Message>>{});

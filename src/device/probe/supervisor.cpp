@@ -62,7 +62,7 @@ class Supervisor::Shell {
     bool readable = false;  // as the last wait() saw it
     // What it told before it was the one whose readings count: its first round has fields that are
     // read seldom.
-    std::vector<Message> held = {};
+    std::vector<Message> held;
   };
 
   template <typename Change>
