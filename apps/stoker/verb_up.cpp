@@ -140,9 +140,11 @@ int run(const ConfigFlags& flags) {
   if (has_no_driver(status) && !settings->flag(config::OptionId::driver_wait)) {
     return say_no_driver(status);
   }
-  if (!wait_until(signals, first_readings, [&] { return (*agent)->has_readings(); })) {
-    return exit_nothing_wrong;
-  }
+  // Only a source that runs will bring readings; what else is so is worth serving at once.
+  const bool go_on = wait_until(signals, first_readings, [&] {
+    return status.state != device::SourceState::running || (*agent)->has_readings();
+  });
+  if (!go_on) return exit_nothing_wrong;
   serve(**agent, signals, flags, *settings);
   return exit_nothing_wrong;
 }

@@ -9,6 +9,8 @@
 #include <sstream>
 #include <tuple>
 
+#include "base/utf8.h"
+
 namespace stoker::yaml {
 namespace {
 
@@ -118,6 +120,27 @@ void take_diagnostics(fy_diag* diag, Problems& problems) {
   if (problems.none()) problems.add({}, "not YAML");
 }
 
+// Is this byte allowed in YAML (1.2, section 5.1: "c-printable")? Characters beyond ASCII are.
+bool is_printable(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte == '\t' || byte == '\n' || byte == '\r' || (byte >= 0x20 && byte != 0x7f);
+}
+
+// The first place that is no text at all. libfyaml 0.7.12 does not return from some such input (a
+// directive with bytes that are no UTF-8), so it never gets to see it.
+void refuse_what_is_no_text(std::string_view text, Problems& problems) {
+  Place place;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = utf8_length(text, at);
+    if (length == 0) return problems.add(place, "a byte that is no UTF-8");
+    if (!is_printable(text[at])) return problems.add(place, "a control character");
+    const bool line_ends = text[at] == '\n';
+    place.line += line_ends ? 1 : 0;
+    place.column = line_ends ? 1 : place.column + 1;
+    at += length;
+  }
+}
+
 }  // namespace
 
 void Problems::add(Place place, std::string message) {
@@ -142,6 +165,8 @@ Error Problems::error() const {
 
 Result<Node> parse(std::string_view text, const std::string& file) {
   Problems problems(file);
+  refuse_what_is_no_text(text, problems);
+  if (!problems.none()) return fail(problems.error());
   fy_diag_cfg diag_cfg{};
   fy_diag_cfg_default(&diag_cfg);
   diag_cfg.fp = nullptr;

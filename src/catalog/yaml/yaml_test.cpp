@@ -44,6 +44,15 @@ TEST(Yaml, AliasesAndDeepNestingAreRefused) {
   EXPECT_NE(refusal(std::string(40, '[') + std::string(40, ']')).find("32"), std::string::npos);
 }
 
+// libfyaml 0.7.12 never came back from the first of these; a fuzzer found it.
+TEST(Yaml, WhatIsNoTextIsRefusedBeforeItIsParsed) {
+  EXPECT_EQ(parse("a: 1\n%\xe7\x8f\r\x90: b\n", "f").error().message(),
+            "f:2:2: a byte that is no UTF-8");
+  EXPECT_EQ(parse(std::string_view("a: \0", 4), "f").error().message(),
+            "f:1:4: a control character");
+  EXPECT_TRUE(parse("a: 25 °C\r\n", "f"));
+}
+
 TEST(Yaml, AMissingFileIsNotFound) {
   const auto parsed = parse_file("/nonexistent/machine.yaml");
   ASSERT_FALSE(parsed);
