@@ -1,6 +1,7 @@
 // Fuzzes the config file. What is accepted can be shown and read back, and says the same.
 #include <cstdlib>
 
+#include "catalog/yaml/libfyaml_leaks_test_support.h"
 #include "config/config_file.h"
 
 using namespace stoker;          // NOLINT(google-build-using-namespace): a program of its own

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "catalog/products/product.h"
+#include "catalog/yaml/libfyaml_leaks_test_support.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);

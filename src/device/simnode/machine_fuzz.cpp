@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "catalog/yaml/libfyaml_leaks_test_support.h"
 #include "device/simnode/machine.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
