@@ -37,13 +37,13 @@ class FakeSource final : public device::Source {
 
 class AgentTest : public ::testing::Test {
  protected:
-  AgentTest() {
+  void SetUp() override {
     std::string name = ::testing::TempDir() + "stoker-agent-XXXXXX";
     folder_ = ::mkdtemp(name.data());
     settings_.set(OptionId::listen, std::string("127.0.0.1:0"), {});
     settings_.set(OptionId::data, (folder_ / "data").string(), {});
   }
-  ~AgentTest() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   Result<std::unique_ptr<Agent>> start() {
     return Agent::start(settings_, [this](const config::Settings&, const std::string&) {

@@ -41,13 +41,13 @@ std::string number_cell(const Json& gpu, const std::string& key, int digits, dou
 }
 
 std::string memory_cell(const Json& gpu) {
-  const auto used = number_cell(gpu, "memory_used_bytes", 1, gibibyte);
+  auto used = number_cell(gpu, "memory_used_bytes", 1, gibibyte);
   if (!has_number(gpu, "memory_used_bytes") || !has_number(gpu, "memory_total_bytes")) return used;
   return fmt::format("{}/{}", used, number_cell(gpu, "memory_total_bytes", 1, gibibyte));
 }
 
 std::string power_cell(const Json& gpu) {
-  const auto now = number_cell(gpu, "power_watts");
+  auto now = number_cell(gpu, "power_watts");
   if (!has_number(gpu, "power_watts") || !has_number(gpu, "power_limit_watts")) return now;
   return fmt::format("{}/{}", now, number_cell(gpu, "power_limit_watts"));
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
 
@@ -50,6 +52,7 @@ Response json(std::string document) {
 
 Response not_found(const Request& request) {
   std::vector<std::string> known;
+  known.reserve(pages.size());
   for (const Page& page : pages) known.emplace_back(page.path);
   const auto hint = did_you_mean(request.path, known);
   return problem(request, 404, ErrorCode::not_found,
@@ -83,6 +86,7 @@ Response one_gpu(const Request& request, const Snapshot& snapshot) {
 
 Response all_gpus(const Snapshot& snapshot) {
   std::vector<const GpuSnapshot*> every;
+  every.reserve(snapshot.gpus.size());
   for (const auto& gpu : snapshot.gpus) every.push_back(&gpu);
   return json(gpus_document(snapshot, every));
 }

@@ -15,11 +15,11 @@ namespace {
 // Resolves with `text` as the file "stoker.yaml" of a folder of its own.
 class Config : public ::testing::Test {
  protected:
-  Config() {
+  void SetUp() override {
     std::string folder = ::testing::TempDir() + "stoker-config-XXXXXX";
     folder_ = ::mkdtemp(folder.data());
   }
-  ~Config() override {
+  void TearDown() override {
     std::filesystem::current_path("/");
     std::filesystem::remove_all(folder_);
   }

@@ -49,6 +49,7 @@ const Option* find_option(std::string_view key) {
 
 std::vector<std::string> option_keys() {
   std::vector<std::string> keys;
+  keys.reserve(rows.size());
   for (const Option& row : rows) keys.emplace_back(row.key);
   return keys;
 }

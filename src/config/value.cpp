@@ -1,6 +1,7 @@
 // Edge: the values of options: from text, checked, and back.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/closest.h"

@@ -1,7 +1,10 @@
 #include "sample/node_sampler.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <condition_variable>
 #include <mutex>
@@ -44,6 +47,29 @@ Reason reason_of(const Error& error) {
 
 }  // namespace
 
+Result<std::string_view> KeptFile::read(const os::Env& env) {
+  constexpr std::size_t most = 64 * 1024;
+  if (!file_.valid()) {
+    auto opened = env.open(path_);
+    if (!opened) return fail(opened.error());
+    file_ = std::move(*opened);
+    text_.resize(most);
+  }
+  std::size_t size = 0;
+  while (size < most) {
+    const ssize_t got =
+        pread(file_.get(), text_.data() + size, most - size, static_cast<off_t>(size));
+    if (got < 0) {
+      const int number = errno;
+      file_.reset();
+      return fail(Error::from_errno(number, "read " + path_));
+    }
+    if (got == 0) break;
+    size += static_cast<std::size_t>(got);
+  }
+  return std::string_view(text_).substr(0, size);
+}
+
 NodeSampler::NodeSampler(const os::Env& env, NodeSamplerOptions options, Tell tell)
     : env_(env), options_(std::move(options)), tell_(std::move(tell)) {}
 
@@ -56,7 +82,10 @@ void NodeSampler::start() {
     std::unique_lock lock(mutex);
     while (!stop.stop_requested()) {
       round();
-      sleep.wait_for(lock, stop, options_.period, [] { return false; });
+      // At multiples of the period since boot, when the rest of the agent is awake too.
+      const Nanoseconds now = env_.clock().monotonic().since_boot;
+      const Nanoseconds left = options_.period - now % options_.period;
+      sleep.wait_for(lock, stop, left, [] { return false; });
     }
   });
 }
@@ -116,7 +145,7 @@ Result<NodeSampler::CpuTimes> NodeSampler::parse_cpu_times(std::string_view stat
 
 void NodeSampler::read_cpu(NodeReadings& out) {
   const MonotonicTime began = env_.clock().monotonic();
-  const auto text = env_.read_file("/proc/stat", 4 << 20);
+  const auto text = stat_.read(env_);
   account(Getter::node_cpu, began);
   const MonotonicTime at = env_.clock().monotonic();
   const auto times = text ? parse_cpu_times(*text) : Result<CpuTimes>(fail(text.error()));
@@ -138,7 +167,7 @@ void NodeSampler::read_cpu(NodeReadings& out) {
 
 void NodeSampler::read_memory(NodeReadings& out) {
   const MonotonicTime began = env_.clock().monotonic();
-  const auto text = env_.read_file("/proc/meminfo");
+  const auto text = meminfo_.read(env_);
   account(Getter::node_memory, began);
   const MonotonicTime at = env_.clock().monotonic();
   constexpr std::array<std::pair<FieldId, std::string_view>, 2> rows = {{

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "base/thread_safety.h"
+#include "base/unique_fd.h"
 #include "catalog/field.h"
 #include "device/api.h"
 #include "model/reading.h"
@@ -25,11 +25,25 @@ namespace stoker::sample {
 struct NodeSamplerOptions {
   std::string data_folder;                // empty: its fields are `not_supported`
   std::string cache_folder;               // empty: its fields are `not_supported`
-  Nanoseconds period = Seconds(1);        // processors and memory
+  Nanoseconds period = Seconds(4);        // processors and memory
   Nanoseconds disk_period = Seconds(10);  // file systems
 };
 
 using NodeReadings = std::vector<std::pair<FieldId, Reading>>;
+
+// A small file of the kernel that is read again and again: opened once.
+class KeptFile {
+ public:
+  explicit KeptFile(std::string path) : path_(std::move(path)) {}
+
+  // Its content now, valid until the next call; at most 64 KiB of it.
+  Result<std::string_view> read(const os::Env& env);
+
+ private:
+  const std::string path_;
+  UniqueFd file_;
+  std::string text_;
+};
 
 class NodeSampler {
  public:
@@ -70,6 +84,8 @@ class NodeSampler {
   const Tell tell_;
 
   // Of the thread that calls round().
+  KeptFile stat_{"/proc/stat"};
+  KeptFile meminfo_{"/proc/meminfo"};
   std::optional<CpuTimes> before_;
   std::optional<MonotonicTime> disks_at_;
   std::vector<device::CallCost> costs_;

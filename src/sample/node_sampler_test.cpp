@@ -2,7 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 #include <thread>
@@ -14,11 +21,8 @@ namespace {
 class ScriptedEnv final : public os::Env {
  public:
   [[nodiscard]] const Clock& clock() const override { return manual; }
-  [[nodiscard]] Result<std::string> read_file(std::string_view path,
-                                              std::size_t /*limit*/) const override {
-    const auto found = files.find(std::string(path));
-    if (found == files.end()) return fail(ErrorCode::not_found, "no such file");
-    return found->second;
+  [[nodiscard]] Result<std::string> read_file(std::string_view, std::size_t) const override {
+    return fail(ErrorCode::not_found, "");
   }
   [[nodiscard]] Result<std::vector<std::string>> list_folder(std::string_view) const override {
     return fail(ErrorCode::not_found, "");
@@ -33,27 +37,44 @@ class ScriptedEnv final : public os::Env {
     return found->second;
   }
   [[nodiscard]] std::string hostname() const override { return "node"; }
-  [[nodiscard]] Result<UniqueFd> open(std::string_view, int) const override {
-    return fail(ErrorCode::not_found, "");
+  [[nodiscard]] Result<UniqueFd> open(std::string_view path, int flags) const override {
+    const std::string file = folder + flat(path);
+    UniqueFd opened(::open(file.c_str(), O_RDONLY | O_CLOEXEC | flags));
+    if (!opened.valid()) return fail(Error::from_errno(errno, "open " + file));
+    return opened;
   }
   [[nodiscard]] std::string real_path(std::string_view path) const override {
     return std::string(path);
   }
 
+  // The same file with another content, as the kernel's files are.
+  void set(std::string_view path, const std::string& text) const {
+    std::ofstream(folder + flat(path), std::ios::trunc) << text;
+  }
+
   ManualClock manual;
-  std::map<std::string, std::string> files;
+  std::string folder;
   std::map<std::string, os::FilesystemUse> disks;
+
+ private:
+  static std::string flat(std::string_view path) {
+    std::string name(path);
+    std::ranges::replace(name, '/', '_');
+    return "/" + name;
+  }
 };
 
 class Node : public testing::Test {
  protected:
   void SetUp() override {
-    env.files["/proc/stat"] = "cpu  100 0 100 800 0 0 0 0 0 0\ncpu0 1 2 3 4\n";
-    env.files["/proc/meminfo"] =
-        "MemTotal:       1024 kB\nMemFree: 1 kB\nMemAvailable:    512 kB\n";
+    std::string name = testing::TempDir() + "node_sampler_XXXXXX";
+    env.folder = mkdtemp(name.data());
+    env.set("/proc/stat", "cpu  100 0 100 800 0 0 0 0 0 0\ncpu0 1 2 3 4\n");
+    env.set("/proc/meminfo", "MemTotal:       1024 kB\nMemFree: 1 kB\nMemAvailable:    512 kB\n");
     env.disks["/dev/shm"] = {1000, 600};
     env.disks["/data"] = {5000, 2000};
   }
+  void TearDown() override { std::filesystem::remove_all(env.folder); }
   void round() { sampler.round(); }
   Reading told(FieldId field) { return last[field]; }
 
@@ -70,28 +91,34 @@ class Node : public testing::Test {
 TEST_F(Node, TellsHowBusyTheProcessorsWereBetweenTwoRounds) {
   round();
   EXPECT_FALSE(last.contains(FieldId::cpu_busy));
-  env.files["/proc/stat"] = "cpu  130 0 120 850 0 0 0 0 0 0\n";
+  env.set("/proc/stat", "cpu  130 0 120 850 0 0 0 0 0 0\n");
   round();
   EXPECT_DOUBLE_EQ(as_double(told(FieldId::cpu_busy).value), 50);
 }
 
 TEST_F(Node, CountsWaitingForDisksAsIdle) {
   round();
-  env.files["/proc/stat"] = "cpu  100 0 100 800 100 0 0 0 0 0\n";
+  env.set("/proc/stat", "cpu  100 0 100 800 100 0 0 0 0 0\n");
   round();
   EXPECT_DOUBLE_EQ(as_double(told(FieldId::cpu_busy).value), 0);
 }
 
 TEST_F(Node, TellsNothingWhenTheKernelsSumsStepBack) {
   round();
-  env.files["/proc/stat"] = "cpu  90 0 100 800 0 0 0 0 0 0\n";
+  env.set("/proc/stat", "cpu  90 0 100 800 0 0 0 0 0 0\n");
   round();
   EXPECT_FALSE(last.contains(FieldId::cpu_busy));
 }
 
+TEST_F(Node, SaysThatAFileIsNotThere) {
+  std::filesystem::remove_all(env.folder);
+  round();
+  EXPECT_EQ(told(FieldId::cpu_busy).reason, Reason::no_source);
+}
+
 TEST_F(Node, SaysThatAFileMakesNoSense) {
-  env.files["/proc/stat"] = "nonsense";
-  env.files["/proc/meminfo"] = "MemTotal: many kB\n";
+  env.set("/proc/stat", "nonsense");
+  env.set("/proc/meminfo", "MemTotal: many kB\n");
   round();
   EXPECT_EQ(told(FieldId::cpu_busy).reason, Reason::failed);
   EXPECT_EQ(told(FieldId::memory_total_host).reason, Reason::failed);

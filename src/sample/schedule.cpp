@@ -7,6 +7,8 @@ namespace {
 
 using device::probe::period_of;
 using device::probe::SampleRates;
+using device::probe::scaled;
+using device::probe::tick_of;
 
 constexpr int demote_factor = 5;
 
@@ -47,11 +49,6 @@ std::vector<CallGroup> group_by_call(const std::vector<const Field*>& fields) {
   return groups;
 }
 
-Nanoseconds scaled(Nanoseconds period, double scale) {
-  return Nanoseconds(
-      static_cast<std::int64_t>(static_cast<double>(period.count()) / std::max(scale, 1e-3)));
-}
-
 }  // namespace
 
 std::vector<const Field*> gpu_fields() {
@@ -75,13 +72,10 @@ Nanoseconds Schedule::most_of(CostClass cost) {
 
 Schedule::Schedule(const std::vector<const Field*>& fields, const SampleRates& rates,
                    std::size_t place, std::size_t places)
-    : rates_(rates), groups_(group_by_call(fields)) {
-  tick_ = std::max<Nanoseconds>(
-      scaled(std::min({rates.cheap, rates.gpm, rates.firmware, rates.dear}), rates.scale),
-      Milliseconds(1));
-  shift_ = places == 0
-               ? Nanoseconds{0}
-               : tick_ * static_cast<std::int64_t>(place) / static_cast<std::int64_t>(places);
+    : rates_(rates), tick_(tick_of(rates)), groups_(group_by_call(fields)) {
+  shift_ = std::min<Nanoseconds>(
+               tick_ / std::max<std::int64_t>(1, static_cast<std::int64_t>(places)), apart) *
+           static_cast<std::int64_t>(place);
   refresh_at_ = ticks(rates.refresh);  // what was just opened is not read again at once
   std::int64_t spread = 0;
   for (const CallGroup& group : groups_) {
@@ -120,8 +114,9 @@ bool Schedule::fires(std::int64_t& due, std::int64_t every) const {
 const std::vector<std::size_t>& Schedule::begin_round(MonotonicTime now) {
   if (!begun_) {
     begun_ = true;
-    // The first round is now, whatever the place: /metrics is complete at once.
-    origin_ = now;
+    // The first round is now, whatever the place: /metrics is complete at once. Later ones begin at
+    // multiples of the tick since boot, so that whoever wakes in a node wakes at the same time.
+    origin_ = {now.since_boot / tick_ * tick_};
   } else {
     now_ = std::max(now_ + 1, (now - origin_ - shift_) / tick_);
   }
@@ -149,12 +144,14 @@ void Schedule::measured(std::size_t group, Nanoseconds took) {
   State& state = states_.at(group);
   state.costs.at(state.measured++ % median_of) = took.count();
   if (!rates_.demote || state.measured < judge_from || state.every == 0) return;
+  const Nanoseconds limit = most_of(groups_[group].cost) * demote_factor;
+  if (!state.demoted && took <= limit)
+    return;  // the median has not risen over the limit by this one
   auto sorted = state.costs;
   const auto known = static_cast<std::ptrdiff_t>(std::min(state.measured, median_of));
   const auto middle = sorted.begin() + known / 2;
   std::nth_element(sorted.begin(), middle, sorted.begin() + known);
   const Nanoseconds median(*middle);
-  const Nanoseconds limit = most_of(groups_[group].cost) * demote_factor;
   if (state.demoted ? median < limit / 2 : median > limit) {
     state.demoted = !state.demoted;
     plan_next(state);

@@ -106,7 +106,7 @@ TEST(Schedule, DoesNotReadTheGpusOfANodeAtTheSameMoment) {
     second_rounds.push_back(schedule.next_round());
   }
   for (std::size_t place = 1; place < 8; ++place) {
-    EXPECT_EQ(second_rounds[place] - second_rounds[place - 1], Milliseconds(125));
+    EXPECT_EQ(second_rounds[place] - second_rounds[place - 1], Schedule::apart);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -20,7 +21,8 @@
 namespace stoker::device::probe {
 namespace {
 
-constexpr Milliseconds xid_wait{1000};
+// The driver's word for it that an Xid wakes the wait; the field last_xid grows old without one.
+constexpr Milliseconds xid_wait{10'000};
 constexpr Milliseconds leave_look{5};
 
 // Everything that the threads share. Lives until _exit: never destroyed.
@@ -42,7 +44,9 @@ struct Shared {
   Inventory inventory GUARDED_BY(mutex);
   std::vector<std::thread> threads;  // of the init thread, after the control thread's own start
 
-  void send(const Message& message, Outbox::Keep keep) { outbox.send(encode(message), keep); }
+  void send(const Message& message, Outbox::Urgency urgency) {
+    outbox.send(encode(message), urgency);
+  }
 };
 
 void name_thread(const std::string& name) { pthread_setname_np(pthread_self(), name.c_str()); }
@@ -62,7 +66,7 @@ void tell_inventory(Shared& shared) {
   shared.mutex.lock();
   Inventory inventory = shared.inventory;
   shared.mutex.unlock();
-  shared.send(inventory, Outbox::Keep::always);
+  shared.send(inventory, Outbox::Urgency::now);
 }
 
 void tell_new_info(Shared& shared, const GpuInfo& info) {
@@ -74,13 +78,11 @@ void tell_new_info(Shared& shared, const GpuInfo& info) {
   tell_inventory(shared);
 }
 
-void tell_readings(Shared& shared, const PciAddress& pci,
-                   const std::vector<TargetReading>& readings) {
-  for (std::size_t at = 0; at < readings.size(); at += max_readings_per_message) {
-    const std::size_t count = std::min(max_readings_per_message, readings.size() - at);
-    const auto first = readings.begin() + static_cast<std::ptrdiff_t>(at);
-    shared.send(Readings{pci, {first, first + static_cast<std::ptrdiff_t>(count)}},
-                Outbox::Keep::while_room);
+void tell_readings(Shared& shared, const PciAddress& pci, std::span<const TargetReading> readings) {
+  while (!readings.empty()) {
+    const std::size_t count = std::min(max_readings_per_message, readings.size());
+    shared.outbox.send(encode_readings(pci, readings.first(count)), Outbox::Urgency::soon);
+    readings = readings.subspan(count);
   }
 }
 
@@ -93,33 +95,37 @@ void tell_round(Shared& shared, const Gpu& gpu, Round& round) {
     if (round.processes.size() > max_processes_per_message) {
       round.processes.resize(max_processes_per_message);
     }
-    shared.send(Processes{pci, *round.process_outcome, round.processes}, Outbox::Keep::while_room);
+    shared.send(Processes{pci, *round.process_outcome, round.processes}, Outbox::Urgency::soon);
   }
-  if (!round.costs.empty()) shared.send(Costs{pci, round.costs}, Outbox::Keep::while_room);
+  if (!round.costs.empty()) shared.send(Costs{pci, round.costs}, Outbox::Urgency::soon);
 }
 
 void sample_gpu(Shared& shared, Gpu& gpu, Sampler& sampler) {
   name_thread(fmt::format("gpu-{}", gpu.info().index));
   Round round;
-  do {
+  sampler.round(round);
+  tell_round(shared, gpu, round);
+  shared.outbox.flush();  // the first round waits for nobody
+  while (sleep_until(shared, round.next)) {
     round.clear();
     sampler.round(round);
     tell_round(shared, gpu, round);
-  } while (sleep_until(shared, round.next));
+  }
 }
 
 void wait_for_xids(Shared& shared) {
   name_thread("xids");
+  Milliseconds wait{0};  // last_xid is told once somebody has waited
   while (!shared.leaving) {
     shared.xid_slot.enter(Getter::xid_event, shared.clock.monotonic());
-    const auto event = shared.driver->wait_xid_event(xid_wait);
+    const auto event = shared.driver->wait_xid_event(std::exchange(wait, xid_wait));
     shared.xid_slot.leave();
     if (!event) {
       if (event.error().code() == ErrorCode::not_supported) return;
       if (!sleep_until(shared, shared.clock.monotonic() + xid_wait)) return;
     } else if (*event) {
       shared.send(Xid{(*event)->gpu, static_cast<std::uint32_t>((*event)->xid), (*event)->at},
-                  Outbox::Keep::always);
+                  Outbox::Urgency::now);
     }
   }
 }
@@ -144,7 +150,7 @@ void start_gpus(Shared& shared, nvml::OpenedGpus opened) {
   shared.mutex.lock();
   shared.inventory = inventory;
   shared.mutex.unlock();
-  shared.send(inventory, Outbox::Keep::always);
+  shared.send(inventory, Outbox::Urgency::now);
 
   const std::size_t places = opened.gpus.size();
   for (std::size_t place = 0; place < places; ++place) {
@@ -166,14 +172,14 @@ void start_driver(Shared& shared) {
     const InCall call(shared.init_slot, Getter::count_, shared.clock.monotonic());
     auto driver = shared.parts.open_driver(driver_options(shared.configure));
     if (!driver) {
-      shared.send(InitResult{driver.error().state, driver.error().text}, Outbox::Keep::always);
+      shared.send(InitResult{driver.error().state, driver.error().text}, Outbox::Urgency::now);
       return;
     }
     shared.driver = std::move(*driver);
-    shared.send(DriverTold{shared.driver->info()}, Outbox::Keep::always);
+    shared.send(DriverTold{shared.driver->info()}, Outbox::Urgency::now);
     if (!opens_nothing(shared.configure.scope)) opened = shared.driver->open_gpus();
   }
-  shared.send(InitResult{SourceState::running, ""}, Outbox::Keep::always);
+  shared.send(InitResult{SourceState::running, ""}, Outbox::Urgency::now);
   start_gpus(shared, std::move(opened));
   wait_for_xids(shared);
 }
@@ -247,19 +253,31 @@ bool told_to_leave(int fd) {
   }
 }
 
+// When the control thread has something to say next: when the rounds that begin at the next tick are
+// over (sample/schedule.h), so that the agent wakes once for all that a tick brings.
+MonotonicTime next_telling(const Configure& configure, MonotonicTime now) {
+  const Nanoseconds every = std::min(configure.heartbeat, tick_of(configure.rates));
+  const Nanoseconds behind = std::min(all_rounds, every / 2);
+  return {(now.since_boot - behind) / every * every + every + behind};
+}
+
 [[noreturn]] void control(Shared& shared, int fd) {
-  MonotonicTime next_beat = shared.clock.monotonic();
+  MonotonicTime beat_at = shared.clock.monotonic();
+  MonotonicTime tell_at = beat_at;
   while (true) {
-    if (const MonotonicTime now = shared.clock.monotonic(); now >= next_beat) {
-      shared.send(heartbeat(shared), Outbox::Keep::while_room);
-      next_beat = now + shared.configure.heartbeat;
+    const MonotonicTime now = shared.clock.monotonic();
+    if (now >= tell_at) {
+      if (now >= beat_at) {
+        shared.send(heartbeat(shared), Outbox::Urgency::soon);
+        beat_at = now + (shared.configure.heartbeat - all_rounds / 2);
+      }
+      shared.outbox.flush();
+      tell_at = next_telling(shared.configure, now);
     }
-    pollfd watched{fd, static_cast<short>(shared.outbox.waiting() ? POLLIN | POLLOUT : POLLIN), 0};
-    const auto left = next_beat - shared.clock.monotonic();
-    const auto wait = std::chrono::ceil<Milliseconds>(std::max(left, Nanoseconds{0}));
+    pollfd watched{fd, POLLIN, 0};
+    const auto wait = std::chrono::ceil<Milliseconds>(tell_at - now);
     poll(&watched, 1, static_cast<int>(wait.count()));
-    if ((watched.revents & POLLOUT) != 0) shared.outbox.flush();
-    if ((watched.revents & (POLLIN | POLLHUP | POLLERR)) != 0 && told_to_leave(fd)) leave(shared);
+    if (watched.revents != 0 && told_to_leave(fd)) leave(shared);
   }
 }
 
@@ -286,7 +304,7 @@ void run_child(int fd, const ChildParts& parts) {
   settle_in(fd);
   // Never deleted: threads may use it until the process is gone.
   auto* shared = new Shared(fd, parts);
-  shared->send(Hello{static_cast<std::uint32_t>(getpid())}, Outbox::Keep::always);
+  shared->send(Hello{static_cast<std::uint32_t>(getpid())}, Outbox::Urgency::now);
   shared->configure = wait_for_configure(fd);
   new std::thread([shared] { start_driver(*shared); });
   control(*shared, fd);

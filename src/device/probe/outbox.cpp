@@ -3,33 +3,42 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <utility>
 
 namespace stoker::device::probe {
-namespace {
-
-// True when the message needs no further care: sent, or the socket will never take it.
-bool done_with(int fd, const std::string& bytes) {
-  while (true) {
-    if (::send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) return true;
-    if (errno == EINTR) continue;
-    return errno != EAGAIN && errno != ENOBUFS;
-  }
-}
-
-}  // namespace
-
-void Outbox::send(std::string message, Keep keep) {
+void Outbox::send(std::string message, Urgency urgency) {
   const MutexLock lock(mutex_);
-  if (queue_.empty() && done_with(fd_, message)) return;
-  queue_.push_back({std::move(message), keep});
+  queue_.push_back({std::move(message), urgency});
+  if (urgency == Urgency::now) send_waiting();
   if (queue_.size() > capacity) make_room();
 }
 
 void Outbox::flush() {
   const MutexLock lock(mutex_);
-  while (!queue_.empty() && done_with(fd_, queue_.front().bytes)) queue_.pop_front();
+  send_waiting();
+}
+
+void Outbox::send_waiting() {
+  constexpr std::size_t most = 32;  // messages a system call
+  while (!queue_.empty()) {
+    std::array<iovec, most> parts{};
+    std::array<mmsghdr, most> packets{};
+    const std::size_t count = std::min(most, queue_.size());
+    for (std::size_t at = 0; at < count; ++at) {
+      parts[at] = {queue_[at].bytes.data(), queue_[at].bytes.size()};
+      packets[at].msg_hdr.msg_iov = &parts[at];
+      packets[at].msg_hdr.msg_iovlen = 1;
+    }
+    const int sent =
+        sendmmsg(fd_, packets.data(), static_cast<unsigned>(count), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS)) return;
+    // What the socket will never take (the agent is gone, the message is too long) goes as well.
+    const auto done = std::max(sent, 1);
+    queue_.erase(queue_.begin(), queue_.begin() + done);
+  }
 }
 
 bool Outbox::waiting() const {
@@ -39,8 +48,8 @@ bool Outbox::waiting() const {
 
 void Outbox::make_room() {
   auto oldest = std::find_if(queue_.begin(), queue_.end(),
-                             [](const Entry& entry) { return entry.keep == Keep::while_room; });
-  // Only what is sent seldom is kept always; should it fill the queue, the oldest of it goes too.
+                             [](const Entry& entry) { return entry.urgency == Urgency::soon; });
+  // Only what is sent seldom is urgent; should it fill the queue, the oldest of it goes too.
   if (oldest == queue_.end()) oldest = queue_.begin();
   queue_.erase(oldest);
   ++dropped_;

@@ -1,6 +1,7 @@
-// Device stage, probe side: messages on their way to the agent. An agent that does not read never
-// blocks a thread of the probe: what does not fit waits here, and beyond a bound the oldest readings
-// are dropped and counted, since newer ones replace them.
+// Device stage, probe side: messages on their way to the agent. They gather here and go together, since
+// waking the agent costs more than what a message says. An agent that does not read never blocks a
+// thread of the probe: beyond a bound the oldest readings are dropped and counted, since newer ones
+// replace them.
 #pragma once
 
 #include <atomic>
@@ -17,10 +18,11 @@ class Outbox {
   // `fd` is a connected SOCK_SEQPACKET socket, which stays the caller's.
   explicit Outbox(int fd) : fd_(fd) {}
 
-  enum class Keep { always, while_room };
-  // Sends now if nothing waits and the socket takes it; else queues it. Never blocks. From any thread.
-  void send(std::string message, Keep keep) EXCLUDES(mutex_);
-  // Sends what waits, as far as the socket takes it.
+  // `soon` goes with the next flush(); `now` goes at once, behind what waits, and is dropped last.
+  enum class Urgency { now, soon };
+  // Never blocks. From any thread.
+  void send(std::string message, Urgency urgency) EXCLUDES(mutex_);
+  // Sends what waits, as far as the socket takes it. From any thread.
   void flush() EXCLUDES(mutex_);
   [[nodiscard]] bool waiting() const EXCLUDES(mutex_);
   // Messages given up since the start.
@@ -31,9 +33,10 @@ class Outbox {
  private:
   struct Entry {
     std::string bytes;
-    Keep keep;
+    Urgency urgency;
   };
   void make_room() REQUIRES(mutex_);
+  void send_waiting() REQUIRES(mutex_);
 
   const int fd_;
   std::atomic<std::uint64_t> dropped_{0};

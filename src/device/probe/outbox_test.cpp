@@ -36,19 +36,25 @@ class Pair : public testing::Test {
 
 TEST_F(Pair, PassesMessagesOnInOrder) {
   Outbox outbox(near.get());
-  outbox.send("one", Outbox::Keep::always);
-  outbox.send("two", Outbox::Keep::while_room);
-  EXPECT_EQ(received(), (std::vector<std::string>{"one", "two"}));
+  outbox.send("one", Outbox::Urgency::now);
+  outbox.send("two", Outbox::Urgency::soon);
+  EXPECT_EQ(received(), (std::vector<std::string>{"one"}));
+  outbox.send("three", Outbox::Urgency::soon);
+  outbox.flush();
+  EXPECT_EQ(received(), (std::vector<std::string>{"two", "three"}));
   EXPECT_FALSE(outbox.waiting());
 }
 
 TEST_F(Pair, NeverBlocksOnAnAgentThatDoesNotReadAndDropsTheOldestReadings) {
   Outbox outbox(near.get());
   const std::string filler(16 * 1024, 'x');
-  while (!outbox.waiting()) outbox.send(filler, Outbox::Keep::while_room);
-  outbox.send("inventory", Outbox::Keep::always);
+  while (!outbox.waiting()) {
+    outbox.send(filler, Outbox::Urgency::soon);
+    outbox.flush();
+  }
+  outbox.send("inventory", Outbox::Urgency::now);
   for (std::size_t sent = 0; sent < Outbox::capacity * 2; ++sent) {
-    outbox.send("reading " + std::to_string(sent), Outbox::Keep::while_room);
+    outbox.send("reading " + std::to_string(sent), Outbox::Urgency::soon);
   }
   EXPECT_GT(outbox.dropped(), Outbox::capacity / 2);
 
@@ -64,7 +70,7 @@ TEST_F(Pair, NeverBlocksOnAnAgentThatDoesNotReadAndDropsTheOldestReadings) {
 TEST_F(Pair, GivesUpQuietlyWhenTheAgentIsGone) {
   Outbox outbox(near.get());
   far.reset();
-  outbox.send("one", Outbox::Keep::always);
+  outbox.send("one", Outbox::Urgency::now);
   EXPECT_FALSE(outbox.waiting());
 }
 

@@ -8,6 +8,7 @@ namespace stoker::device::probe {
 
 // The fewest bytes that one of each takes, for Reader::count.
 inline constexpr std::size_t min_reading_bytes = 20;
+inline constexpr std::size_t typical_reading_bytes = 35;
 inline constexpr std::size_t min_process_bytes = 24;
 inline constexpr std::size_t min_cost_bytes = 34;
 inline constexpr std::size_t min_gpu_bytes = 64;

@@ -18,6 +18,10 @@ ProbeId ProbeLifecycle::main() const {
   return 0;
 }
 
+bool ProbeLifecycle::wants_driver() const {
+  return driver_hung_ || main() == 0 || !board_.excluded().empty();
+}
+
 ProbeTrack* ProbeLifecycle::find(ProbeId probe, MonotonicTime now) {
   const auto found = probes_.find(probe);
   if (found == probes_.end()) return nullptr;

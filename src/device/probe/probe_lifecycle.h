@@ -86,6 +86,8 @@ class ProbeLifecycle {
 
   // Whose readings are passed on; 0: nobody's.
   [[nodiscard]] ProbeId main() const;
+  // Whether it matters if the driver was loaded anew: nothing is read, or some GPU is left alone.
+  [[nodiscard]] bool wants_driver() const;
   [[nodiscard]] std::size_t living() const { return probes_.size(); }
 
  private:

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -103,7 +105,9 @@ Result<Process> Process::spawn(const ProcessOptions& options) {
   const int error = posix_spawn(&pid, options.program.c_str(), &plan.actions, &plan.attributes,
                                 pointers(arguments).data(), pointers(environment).data());
   if (error != 0) return fail(Error::from_errno(error, "start " + options.program));
-  return Process(pid, std::move(ours));
+  // glibc 2.36's <sys/pidfd.h> does not declare it for C++; the kernel makes it close-on-exec.
+  const auto end = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  return Process(pid, std::move(ours), UniqueFd(end));
 }
 
 bool Process::send(const std::string& packet) const {

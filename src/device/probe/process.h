@@ -26,6 +26,8 @@ class Process {
 
   [[nodiscard]] int pid() const { return pid_; }
   [[nodiscard]] int socket() const { return socket_.get(); }
+  // Becomes readable when it has ended (pidfd_open(2)); -1 where the kernel has no such thing.
+  [[nodiscard]] int end() const { return end_.get(); }
 
   // False when the packet could not be sent now.
   bool send(const std::string& packet) const;
@@ -39,10 +41,12 @@ class Process {
   [[nodiscard]] bool stopped() const;
 
  private:
-  Process(int pid, UniqueFd socket) : pid_(pid), socket_(std::move(socket)) {}
+  Process(int pid, UniqueFd socket, UniqueFd end)
+      : pid_(pid), socket_(std::move(socket)), end_(std::move(end)) {}
 
   int pid_ = 0;
   UniqueFd socket_;
+  UniqueFd end_;
 };
 
 }  // namespace stoker::device::probe

@@ -125,10 +125,15 @@ void read(Reader& in, Inventory& message) {
   }
 }
 
+void write_readings(Writer& out, const PciAddress& gpu, std::span<const TargetReading> readings) {
+  out.expect(readings.size() * typical_reading_bytes);
+  out.address(gpu);
+  out.count(readings.size());
+  for (const TargetReading& reading : readings) write_reading(out, reading);
+}
+
 void write(Writer& out, const Readings& message) {
-  out.address(message.gpu);
-  out.count(message.readings.size());
-  for (const TargetReading& reading : message.readings) write_reading(out, reading);
+  write_readings(out, message.gpu, message.readings);
 }
 
 void read(Reader& in, Readings& message) {
@@ -214,6 +219,14 @@ void read(Reader& in, Heartbeat& message) {
   }
 }
 
+Writer begin_message(std::size_t kind) {
+  Writer out;
+  out.number(magic);
+  out.number(protocol_version);
+  out.number(static_cast<std::uint16_t>(kind));
+  return out;
+}
+
 using ReadKind = Message (*)(Reader&);
 
 template <typename Kind>
@@ -234,11 +247,14 @@ constexpr auto readers = make_readers(std::make_index_sequence<std::variant_size
 
 }  // namespace
 
+std::string encode_readings(const PciAddress& gpu, std::span<const TargetReading> readings) {
+  Writer out = begin_message(Message(Readings{}).index());
+  write_readings(out, gpu, readings);
+  return out.take();
+}
+
 std::string encode(const Message& message) {
-  Writer out;
-  out.number(magic);
-  out.number(protocol_version);
-  out.number(static_cast<std::uint16_t>(message.index()));
+  Writer out = begin_message(message.index());
   std::visit([&out](const auto& kind) { write(out, kind); }, message);
   return out.take();
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -40,7 +41,7 @@ struct Configure {
   std::string library;
   Scope scope;
   SampleRates rates;
-  Nanoseconds heartbeat = Milliseconds(250);
+  Nanoseconds heartbeat = Seconds(1);
   Nanoseconds leave_after = Seconds(45);  // a call under way is waited for until it is this old
 };
 // Agent to probe: let go of everything and exit. So does the end of the stream. Exiting kills threads
@@ -106,6 +107,8 @@ using Message = std::variant<Configure, Leave, Hello, InitResult, DriverTold, In
                              Processes, Costs, Xid, Heartbeat>;
 
 std::string encode(const Message& message);
+// The same as a Readings message of a copy of `readings`.
+std::string encode_readings(const PciAddress& gpu, std::span<const TargetReading> readings);
 // invalid_input: not of this protocol or of another version (the text says which); corrupt: it does
 // not hold together. Nothing of a refused message is used.
 Result<Message> decode(std::string_view bytes);

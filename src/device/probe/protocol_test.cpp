@@ -126,6 +126,11 @@ RC_GTEST_PROP(Protocol, SurvivesEveryChangedByte, ()) {
   if (back) RC_ASSERT(encode(*back).size() <= bytes.size());
 }
 
+RC_GTEST_PROP(Protocol, WritesReadingsTheSameWithAndWithoutACopy, ()) {
+  const Readings message = any_readings();
+  RC_ASSERT(encode_readings(message.gpu, message.readings) == encode(message));
+}
+
 TEST(Protocol, KeepsEveryFieldOfAGpu) {
   GpuInfo gpu;
   gpu.index = 3;

@@ -21,6 +21,13 @@ struct SampleRates {
   bool demote = true;
 };
 
+// A period at this scale.
+Nanoseconds scaled(Nanoseconds period, double scale);
+// The shortest period in force: the rounds of all GPUs begin at multiples of it.
+Nanoseconds tick_of(const SampleRates& rates);
+// How long after the beginning of a round the rounds of all GPUs of a node are over, if all is well.
+inline constexpr Nanoseconds all_rounds = Milliseconds(60);
+
 // How often a field of this class is read when its calls cost what its class says; zero for `fixed`.
 Nanoseconds period_of(const SampleRates& rates, CostClass cost);
 

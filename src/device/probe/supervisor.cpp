@@ -60,6 +60,7 @@ class Supervisor::Shell {
     std::vector<GpuInfo> gpus;
     std::uint64_t dropped = 0;
     bool readable = false;  // as the last wait() saw it
+    bool ended = false;
     // What it told before it was the one whose readings count: its first round has fields that are
     // read seldom.
     std::vector<Message> held;
@@ -88,7 +89,8 @@ class Supervisor::Shell {
   void watch_driver();
   void reap();
   void hear_all();
-  bool hear_one(ProbeId id, Child& child);
+  void hear(ProbeId id, Child& child);
+  void hear_one(ProbeId id, Child& child, std::string_view packet);
   void take(ProbeId id, Child& child, Message& message);
   void pass_on(const Message& message);
   void decide();
@@ -111,6 +113,7 @@ class Supervisor::Shell {
   Wishes wishes_ GUARDED_BY(mutex_);
 
   // Of the thread.
+  Inbox inbox_;
   Listener* listener_ = nullptr;
   std::optional<ProbeLifecycle> lifecycle_;
   std::map<ProbeId, Child> children_;
@@ -167,18 +170,24 @@ bool Supervisor::Shell::obey_wishes() {
 void Supervisor::Shell::wait() {
   std::vector<pollfd> watched = {{wake_.get(), POLLIN, 0}};
   // A negative descriptor (a probe that has closed its end) is passed over by poll(2).
-  for (const auto& [id, child] : children_) watched.push_back({child.process.socket(), POLLIN, 0});
+  for (const auto& [id, child] : children_) {
+    watched.push_back({child.process.socket(), POLLIN, 0});
+    watched.push_back({child.process.end(), POLLIN, 0});
+  }
   const auto longest = std::chrono::ceil<Milliseconds>(options_.timing.heartbeat);
   poll(watched.data(), watched.size(), static_cast<int>(longest.count()));
   woken_ = watched[0].revents != 0;
   std::size_t place = 1;
-  for (auto& [id, child] : children_) child.readable = watched[place++].revents != 0;
+  for (auto& [id, child] : children_) {
+    child.readable = watched[place++].revents != 0;
+    child.ended = watched[place++].revents != 0;
+  }
 }
 
 void Supervisor::Shell::watch_driver() {
   const MonotonicTime now = clock_.monotonic();
-  if (options_.driver_marker.empty() || now - driver_seen_at_ < options_.timing.heartbeat * 4)
-    return;
+  if (options_.driver_marker.empty() || !lifecycle_->wants_driver()) return;
+  if (now - driver_seen_at_ < options_.timing.heartbeat) return;
   driver_seen_at_ = now;
   std::string identity = driver_identity(options_.driver_marker);
   if (identity == driver_identity_) return;
@@ -188,13 +197,14 @@ void Supervisor::Shell::watch_driver() {
   lifecycle_->driver_reloaded(now);
 }
 
-// Not after every message: once a heartbeat is soon enough to know that a probe has ended.
+// Where the kernel does not say when a process ends, it is asked once a heartbeat.
 void Supervisor::Shell::reap() {
   const MonotonicTime now = clock_.monotonic();
-  if (now - reaped_at_ < options_.timing.heartbeat / 2) return;
-  reaped_at_ = now;
+  const bool ask_all = now - reaped_at_ >= options_.timing.heartbeat;
+  if (ask_all) reaped_at_ = now;
   for (auto child = children_.begin(); child != children_.end();) {
-    const auto how = child->second.process.poll_exit();
+    const auto how = child->second.ended || ask_all ? child->second.process.poll_exit()
+                                                    : std::optional<std::string>();
     if (!how) {
       ++child;
       continue;
@@ -207,32 +217,34 @@ void Supervisor::Shell::reap() {
 }
 
 void Supervisor::Shell::hear_all() {
-  // A child that talks without end must not keep the others waiting.
-  constexpr int most_packets = 256;
   for (auto& [id, child] : children_) {
-    if (!std::exchange(child.readable, false)) continue;
-    for (int packets = 0; packets < most_packets && hear_one(id, child); ++packets) {
-    }
+    if (std::exchange(child.readable, false)) hear(id, child);
   }
 }
 
-// False when there is nothing more to hear now.
-bool Supervisor::Shell::hear_one(ProbeId id, Child& child) {
-  if (child.process.socket() < 0) return false;
-  auto packet = receive_packet(child.process.socket(), Wait::no);
-  if (!packet && packet.error().code() == ErrorCode::timeout) return false;
-  if (packet && packet->empty()) {  // it closed its end: it leaves, or has left
-    child.process.close_socket();
-    return false;
+void Supervisor::Shell::hear(ProbeId id, Child& child) {
+  // A child that talks without end must not keep the others waiting.
+  constexpr int most_batches = 16;
+  for (int batches = 0; batches < most_batches; ++batches) {
+    const auto packets = inbox_.receive(child.process.socket());
+    if (!packets) {
+      log::error("probe_not_understood", {{"reason", packets.error().describe()}});
+      lifecycle_->heard_nonsense(id, packets.error().describe(), clock_.monotonic());
+      return;
+    }
+    for (const std::string_view packet : *packets) {
+      if (packet.empty()) return child.process.close_socket();  // it leaves, or has left
+      hear_one(id, child, packet);
+    }
+    if (packets->size() < Inbox::most) return;
   }
-  auto message = packet ? decode(*packet) : Result<Message>(fail(packet.error()));
-  if (!message) {
-    log::error("probe_not_understood", {{"reason", message.error().describe()}});
-    lifecycle_->heard_nonsense(id, message.error().describe(), clock_.monotonic());
-    return true;
-  }
-  take(id, child, *message);
-  return true;
+}
+
+void Supervisor::Shell::hear_one(ProbeId id, Child& child, std::string_view packet) {
+  auto message = decode(packet);
+  if (message) return take(id, child, *message);
+  log::error("probe_not_understood", {{"reason", message.error().describe()}});
+  lifecycle_->heard_nonsense(id, message.error().describe(), clock_.monotonic());
 }
 
 void Supervisor::Shell::take(ProbeId id, Child& child, Message& message) {

@@ -13,7 +13,9 @@ struct Timing {
   Nanoseconds leave_after = Seconds(45);  // asked to leave; a second probe opens the other GPUs
   Nanoseconds term_after = Seconds(60);   // SIGTERM
   Nanoseconds kill_after = Seconds(120);  // SIGKILL; after that it is left unreaped
-  Nanoseconds heartbeat = Milliseconds(250);
+  // How often a probe says which calls are under way, and so how late a hang may be told. A waking
+  // process costs more than what it says: four a second were a third of what watching cost.
+  Nanoseconds heartbeat = Seconds(1);
 
   // No library, no driver, no permission, versions that differ, a probe that died: the first try
   // comes after retry_first, each further one after twice as long, up to retry_most. What is back

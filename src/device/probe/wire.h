@@ -23,6 +23,8 @@ class Writer {
   void number(T value) {
     bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
   }
+  // So many bytes more will be written: for speed alone.
+  void expect(std::size_t bytes) { bytes_.reserve(bytes_.size() + bytes + 64); }
   void flag(bool value) { number<std::uint8_t>(value ? 1 : 0); }
   template <typename E>
     requires std::is_enum_v<E>
