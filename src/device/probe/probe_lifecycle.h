@@ -65,8 +65,8 @@ class ProbeLifecycle {
   ProbeLifecycle(const Timing& timing, MonotonicTime now);
 
   // What happened. Of a probe that is gone or unknown: ignored.
-  void started(ProbeId id, int pid, MonotonicTime now);
-  void start_failed(ProbeId id, const std::string& why, MonotonicTime now);
+  void started(ProbeId probe, int pid, MonotonicTime now);
+  void start_failed(ProbeId probe, const std::string& why, MonotonicTime now);
   void heard(ProbeId id, const InitResult& result, MonotonicTime now);
   void heard(ProbeId id, const Inventory& inventory, MonotonicTime now);
   void heard(ProbeId id, const Readings& readings, MonotonicTime now);
