@@ -22,6 +22,8 @@ MAY_INCLUDE = {
     "sample": GROUND | {"os", "catalog", "device"},
     "event": GROUND | {"os", "catalog", "device"},
     "store": GROUND | {"os", "catalog", "device", "sample", "event"},
+    "history": GROUND | {"catalog", "device", "store"},
+    "topology": PURE | {"os"},  # os/node_devices.h alone: what sysfs told, as plain data
     "health": PURE,
     "incident": PURE | {"health"},
     "remedy": PURE | {"health", "incident"},
@@ -37,7 +39,8 @@ MAY_INCLUDE = {
     "net": GROUND | {"os"},
     "db": GROUND | {"os"},
     "config": GROUND | {"os", "catalog"},
-    "api": PURE | {"os", "health", "incident", "remedy", "export", "cost", "net", "config"},
+    "api": PURE | {"os", "history", "topology", "health", "incident", "remedy", "export", "cost", "net",
+                   "config"},
     "cluster": PURE | {"os", "net", "health", "incident", "remedy", "partition"},
     "fleet": PURE | {"os", "net", "db", "health", "incident", "remedy", "cluster", "cost"},
 }

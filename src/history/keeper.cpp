@@ -1,0 +1,112 @@
+#include "history/keeper.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/log.h"
+#include "base/thread_safety.h"
+#include "base/unique_fd.h"
+#include "history/compressed.h"
+
+namespace stoker::history {
+namespace {
+
+constexpr auto every = std::chrono::minutes(1);
+
+Result<void> write_all(int fd, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return fail(Error::from_errno(errno, fmt::format("write {}", path)));
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Result<void> write_compressed(const History& history, int fd, const std::string& path) {
+  Compressor compressor([&](std::string_view bytes) { return write_all(fd, bytes, path); });
+  if (auto done = history.write_to([&](std::string_view bytes) { return compressor.add(bytes); });
+      !done) {
+    return done;
+  }
+  return compressor.finish();
+}
+
+// The name is on disk when the folder is.
+void sync_folder_of(const std::string& path) {
+  const auto folder = std::filesystem::path(path).parent_path();
+  const UniqueFd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.valid()) fsync(fd.get());
+}
+
+}  // namespace
+
+Result<void> save(const History& history, const std::string& path) {
+  const std::string beside = path + ".new";
+  const UniqueFd fd(open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640));
+  if (!fd.valid()) return fail(Error::from_errno(errno, fmt::format("open {}", beside)));
+  if (auto done = write_compressed(history, fd.get(), beside); !done) {
+    unlink(beside.c_str());
+    return done;
+  }
+  if (fsync(fd.get()) != 0 || std::rename(beside.c_str(), path.c_str()) != 0) {
+    auto error = Error::from_errno(errno, fmt::format("put {} in place", path));
+    unlink(beside.c_str());
+    return fail(std::move(error));
+  }
+  sync_folder_of(path);
+  return {};
+}
+
+Result<void> load(History& history, const std::string& path) {
+  auto bytes = read_compressed(path);
+  if (!bytes) return fail(bytes.error());
+  return history.read_from(*bytes);
+}
+
+Keeper::Keeper(History& history, std::string path) : history_(history), path_(std::move(path)) {
+  const auto loaded = load(history_, path_);
+  if (loaded || loaded.error().code() == ErrorCode::not_found) return;
+  const std::string aside = path_ + ".bad";
+  log::warning("history_not_read", {{"reason", loaded.error().describe()}, {"kept_as", aside}});
+  std::rename(path_.c_str(), aside.c_str());
+}
+
+Keeper::~Keeper() { stop(); }
+
+void Keeper::start() {
+  thread_ = std::jthread([this](const std::stop_token& stop) {
+    Mutex mutex;
+    CondVar wake;
+    mutex.lock();
+    while (!stop.stop_requested()) {
+      wake.wait_for(mutex, stop, every, [] { return false; });
+      if (!stop.stop_requested()) save_now();
+    }
+    mutex.unlock();
+  });
+}
+
+void Keeper::stop() {
+  if (!thread_.joinable()) return;
+  thread_.request_stop();
+  thread_.join();
+  save_now();
+}
+
+void Keeper::save_now() {
+  const auto saved = save(history_, path_);
+  if (!saved && !failing_) {
+    log::warning("history_not_saved", {{"reason", saved.error().describe()}});
+  } else if (saved && failing_) {
+    log::info("history_saved_again", {{"path", path_}});
+  }
+  failing_ = !saved;
+}
+
+}  // namespace stoker::history
