@@ -146,15 +146,19 @@ Agent::Agent(const Settings& settings, DataFolder data, SourceParts parts,
             store_.on_node_readings(readings);
             store_.on_node_costs(costs);
           }),
+      devices_watch_(*env_,
+                     [this](os::NodeDevices seen) { store_.on_node_devices(std::move(seen)); }),
       service_([this] { return store_.snapshot(); },
                service_options(settings, parts.simulated_profile), env_->clock()),
       server_(std::move(server)) {
   source_->start(derive_);
   node_sampler_.start();
+  devices_watch_.start();
 }
 
 Agent::~Agent() {
   server_.reset();
+  devices_watch_.stop();
   node_sampler_.stop();
   source_->stop();
 }

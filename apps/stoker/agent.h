@@ -15,6 +15,7 @@
 #include "net/http_server.h"
 #include "os/env.h"
 #include "sample/derive.h"
+#include "sample/devices_watch.h"
 #include "sample/node_sampler.h"
 #include "store/store.h"
 
@@ -66,6 +67,7 @@ class Agent {
   sample::Derive derive_;                    // tells store_
   std::unique_ptr<device::Source> source_;   // tells derive_
   sample::NodeSampler node_sampler_;         // tells store_
+  sample::DevicesWatch devices_watch_;       // tells store_
   api::Service service_;                     // asks store_
   std::unique_ptr<net::HttpServer> server_;  // asks service_
 };

@@ -14,6 +14,7 @@ inline constexpr int exit_could_not = 2;  // could not look or do, or wrong usag
 void add_up_verb(CLI::App& app, int& exit_code);
 void add_status_verb(CLI::App& app, int& exit_code);
 void add_gpus_verb(CLI::App& app, int& exit_code);
+void add_topo_verb(CLI::App& app, int& exit_code);
 void add_fields_verb(CLI::App& app, int& exit_code);
 void add_sim_verb(CLI::App& app, int& exit_code);
 void add_config_verb(CLI::App& app, int& exit_code);

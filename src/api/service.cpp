@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "api/documents.h"
+#include "api/topology_document.h"
 #include "base/closest.h"
 #include "health/node_status.h"
 
@@ -26,13 +27,14 @@ struct Page {
   std::string_view path;
   std::string_view help;
 };
-constexpr std::array<Page, 8> pages = {{
+constexpr std::array<Page, 9> pages = {{
     {"/metrics", "for Prometheus; the same series as dcgm-exporter, and stoker_*"},
     {"/healthz", "200 while this process serves"},
     {"/readyz", "200 while the GPUs are being read"},
     {"/api/v1/status", "is anything wrong, and why"},
     {"/api/v1/gpus", "every GPU with all its readings"},
     {"/api/v1/gpus/{index|uuid|pci}", "one GPU"},
+    {"/api/v1/topology", "how GPUs and NICs are connected"},
     {"/api/v1/fields", "what is read, and what reading it costs here"},
     {"/", "this page"},
 }};
@@ -163,6 +165,7 @@ Response Service::answer(const Request& request) {
   if (path == "/api/v1/status")
     return json(status_document(snapshot, {version_, simulated_profile_}));
   if (path == "/api/v1/fields") return json(fields_document(&snapshot));
+  if (path == "/api/v1/topology") return json(topology_document(topology::build(snapshot)));
   return one ? one_gpu(request, snapshot) : all_gpus(snapshot);
 }
 

@@ -23,8 +23,8 @@ struct ServiceOptions {
 };
 
 // Routes: / (what there is), /metrics, /healthz, /readyz, /api/v1/status, /api/v1/gpus,
-// /api/v1/gpus/{index|uuid|pci}, /api/v1/fields. GET and HEAD; anything else is 405. Errors below
-// /api are JSON: {"schema":"stoker.dev/v1/error","error":{"code","message"}}.
+// /api/v1/gpus/{index|uuid|pci}, /api/v1/topology, /api/v1/fields. GET and HEAD; anything else is
+// 405. Errors below /api are JSON: {"schema":"stoker.dev/v1/error","error":{"code","message"}}.
 class Service {
  public:
   using Snapshots = std::function<store::Snapshot()>;

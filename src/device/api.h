@@ -34,10 +34,14 @@ struct MigInfo {
   std::uint32_t multiprocessors = 0;
 };
 
+// What stands at the other end of an NVLink.
+enum class LinkEnd : std::uint8_t { unknown, gpu, nvswitch, other };
+
 struct NvLinkInfo {
   std::uint32_t link = 0;
   std::uint32_t version = 0;
   std::string remote_pci;  // sysfs spelling; empty where the driver hides it (NVSwitch in a VM)
+  LinkEnd remote = LinkEnd::unknown;
 };
 
 // What does not change while a GPU stays open. Limits are the card's own; 0 or empty: not told.
@@ -55,6 +59,7 @@ struct GpuInfo {
   int compute_capability = 0;  // 90 for 9.0
   std::uint32_t minor = 0;     // /dev/nvidia<minor>
   int numa_node = -1;
+  int memory_node = -1;  // the NUMA node that its memory is (Grace); -1: it is none
   std::uint32_t cores = 0;
   std::uint64_t memory_bytes = 0;
   int slowdown_celsius = 0;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "catalog/field.h"
 #include "device/api.h"
 #include "model/reading.h"
+#include "os/node_devices.h"
 
 namespace stoker::store {
 
@@ -70,6 +72,8 @@ struct Snapshot {
   device::SourceStatus source;
   std::optional<device::DriverInfo> driver;
   std::vector<GpuSnapshot> gpus;  // every GPU seen since start, lost ones too, by PCI address
+  // Where GPUs and NICs hang, as sysfs told last; nullptr: not read yet.
+  std::shared_ptr<const os::NodeDevices> devices;
   ReadingSet node;
   std::vector<device::CallCost> node_costs;
   std::uint64_t dropped = 0;  // what was told beyond StoreLimits, or of GPUs never told; only rises

@@ -98,13 +98,16 @@ void read_limits(const abi::Functions& nvml, abi::Device device, device::GpuInfo
   info.max_pcie_width = number(device, nvml.nvmlDeviceGetMaxPcieLinkWidth);
 }
 
-// The GPU's own node where its memory is one (Grace), else the first node near it.
-int numa_node(const abi::Functions& nvml, abi::Device device) {
+// The NUMA node that the GPU's own memory is (Grace); -1: it is none.
+int memory_node(const abi::Functions& nvml, abi::Device device) {
   unsigned node = 0;
-  if (nvml.nvmlDeviceGetNumaNodeId != nullptr &&
-      nvml.nvmlDeviceGetNumaNodeId(device, &node) == abi::Return::success) {
-    return static_cast<int>(node);
-  }
+  const bool told = nvml.nvmlDeviceGetNumaNodeId != nullptr &&
+                    nvml.nvmlDeviceGetNumaNodeId(device, &node) == abi::Return::success;
+  return told ? static_cast<int>(node) : -1;
+}
+
+// The first node near the GPU.
+int near_node(const abi::Functions& nvml, abi::Device device) {
   std::array<unsigned long, 4> nodes{};
   if (nvml.nvmlDeviceGetMemoryAffinity == nullptr ||
       nvml.nvmlDeviceGetMemoryAffinity(device, nodes.size(), nodes.data(),
@@ -145,6 +148,24 @@ void start_gpm(Card& card) {
   if (card.info.gpm) card.gpm.start(nvml, card.clock(), card.device);
 }
 
+// Where the other end is hidden and its kind is not told, it is an NVSwitch outside of the VM: NCCL's
+// src/graph/xml.cc concludes the same.
+device::LinkEnd link_end(const abi::Functions& nvml, abi::Device device, unsigned link,
+                         bool hidden) {
+  abi::NvLinkRemoteType type = abi::NvLinkRemoteType::unknown;
+  if (nvml.nvmlDeviceGetNvLinkRemoteDeviceType == nullptr ||
+      nvml.nvmlDeviceGetNvLinkRemoteDeviceType(device, link, &type) != abi::Return::success) {
+    type = abi::NvLinkRemoteType::unknown;
+  }
+  switch (type) {
+    case abi::NvLinkRemoteType::gpu: return device::LinkEnd::gpu;
+    case abi::NvLinkRemoteType::nvswitch: return device::LinkEnd::nvswitch;
+    case abi::NvLinkRemoteType::ibm_npu: return device::LinkEnd::other;
+    case abi::NvLinkRemoteType::unknown: break;
+  }
+  return hidden ? device::LinkEnd::nvswitch : device::LinkEnd::unknown;
+}
+
 }  // namespace
 
 const char* word(abi::Architecture architecture) {
@@ -181,7 +202,9 @@ abi::Return read_identity(Card& card) {
   read_texts(nvml, card.device, card.info);
   read_make(card);
   read_limits(nvml, card.device, card.info);
-  card.info.numa_node = numa_node(nvml, card.device);
+  card.info.memory_node = memory_node(nvml, card.device);
+  card.info.numa_node =
+      card.info.memory_node >= 0 ? card.info.memory_node : near_node(nvml, card.device);
   start_gpm(card);
   return code;
 }
@@ -201,10 +224,12 @@ void read_nvlinks(Card& card) {
     }
     abi::PciInfo remote{};
     // In a VM the driver answers FFFFFFFF:FF:FF.0 for an NVSwitch (tests/fixtures/captures/h200x4).
-    if (nvml.nvmlDeviceGetNvLinkRemotePciInfo_v2 != nullptr &&
-        nvml.nvmlDeviceGetNvLinkRemotePciInfo_v2(card.device, link, &remote) ==
-            abi::Return::success &&
-        remote.domain != 0xFFFFFFFF) {
+    const bool told = nvml.nvmlDeviceGetNvLinkRemotePciInfo_v2 != nullptr &&
+                      nvml.nvmlDeviceGetNvLinkRemotePciInfo_v2(card.device, link, &remote) ==
+                          abi::Return::success;
+    const bool hidden = told && remote.domain == 0xFFFFFFFF;
+    info.remote = link_end(nvml, card.device, link, hidden);
+    if (told && !hidden) {
       info.remote_pci =
           fmt::format("{:04x}:{:02x}:{:02x}.0", remote.domain, remote.bus, remote.device);
     }

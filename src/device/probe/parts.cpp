@@ -16,6 +16,7 @@ struct Printing {
   void operator()(const bool& value) const { out.flag(value); }
   void operator()(const std::string& value) const { out.text(value); }
   void operator()(const PciAddress& value) const { out.address(value); }
+  void operator()(const LinkEnd& value) const { out.word(value); }
 };
 
 struct Parsing {
@@ -27,6 +28,7 @@ struct Parsing {
   void operator()(bool& value) const { value = in.flag(); }
   void operator()(std::string& value) const { value = in.text(); }
   void operator()(PciAddress& value) const { value = in.address(); }
+  void operator()(LinkEnd& value) const { value = in.word(LinkEnd::other); }
 };
 
 template <typename Archive, typename Driver>
@@ -52,6 +54,7 @@ void link_members(const Archive& member, Link& link) {
   member(link.link);
   member(link.version);
   member(link.remote_pci);
+  member(link.remote);
 }
 
 template <typename Archive, typename Process>
@@ -80,6 +83,7 @@ void gpu_members(const Archive& member, Gpu& gpu) {
   member(gpu.compute_capability);
   member(gpu.minor);
   member(gpu.numa_node);
+  member(gpu.memory_node);
   member(gpu.cores);
   member(gpu.memory_bytes);
   member(gpu.slowdown_celsius);
@@ -200,7 +204,7 @@ GpuInfo read_gpu(Reader& in) {
   for (std::size_t left = in.count(24); left > 0 && in.ok(); --left) {
     mig_members(Parsing{in}, gpu.migs.emplace_back());
   }
-  for (std::size_t left = in.count(10); left > 0 && in.ok(); --left) {
+  for (std::size_t left = in.count(12); left > 0 && in.ok(); --left) {
     link_members(Parsing{in}, gpu.nvlinks.emplace_back());
   }
   return gpu;

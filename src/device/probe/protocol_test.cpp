@@ -41,6 +41,7 @@ GpuInfo any_gpu() {
   gpu.name = any_text();
   gpu.architecture = any_text();
   gpu.numa_node = *rc::gen::arbitrary<int>();
+  gpu.memory_node = *rc::gen::arbitrary<int>();
   gpu.memory_bytes = *rc::gen::arbitrary<std::uint64_t>();
   gpu.power_limit_max_watts = *rc::gen::inRange(0, 2000);
   gpu.mig_enabled = *rc::gen::arbitrary<bool>();
@@ -48,7 +49,7 @@ GpuInfo any_gpu() {
     gpu.migs.push_back({any_text(), any_text(), 1, 2, 3, 4});
   }
   for (int left = *rc::gen::inRange(0, 19); left > 0; --left) {
-    gpu.nvlinks.push_back({static_cast<std::uint32_t>(left), 4, any_text()});
+    gpu.nvlinks.push_back({static_cast<std::uint32_t>(left), 4, any_text(), LinkEnd::nvswitch});
   }
   return gpu;
 }
@@ -183,7 +184,8 @@ TEST(Protocol, SaysWhichVersionTheOtherSideSpeaks) {
   const auto refused = decode(bytes);
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code(), ErrorCode::invalid_input);
-  EXPECT_NE(refused.error().message().find("version 2"), std::string::npos);
+  const std::string told = "version " + std::to_string(protocol_version + 1);
+  EXPECT_NE(refused.error().message().find(told), std::string::npos);
 }
 
 TEST(Protocol, RefusesANumberThatIsNone) {

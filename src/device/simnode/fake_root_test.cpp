@@ -37,6 +37,21 @@ TEST_F(SimNodeTest, PciDevicesHaveWhatSysfsShows) {
   EXPECT_EQ(root_file("/sys/bus/pci/devices/0000:1a:00.0/vendor"), "0x15b3\n") << "ConnectX";
 }
 
+// What the kernel links from /sys/bus/pci is the way from the host bridge down to the device.
+TEST_F(SimNodeTest, PciDevicesHangBelowTheirBridges) {
+  make("hgx-h100");
+  const auto place = [&](const std::string& device) {
+    return std::filesystem::read_symlink(node_->root() + "/sys/bus/pci/devices/" + device).string();
+  };
+  EXPECT_EQ(place("0000:9d:00.0"),
+            "../../../devices/pci0000:97/0000:97:01.0/0000:98:00.0/0000:99:01.0/0000:9d:00.0");
+  EXPECT_EQ(place("0000:07:00.0"), "../../../devices/pci0000:06/0000:06:01.0/0000:07:00.0")
+      << "what no profile places has a root port of its own";
+  EXPECT_EQ(root_file("/sys/bus/pci/devices/0000:98:00.0/class"), "0x060400\n") << "a bridge";
+  EXPECT_EQ(gpu(0).topology_level[1], 40U) << "NVML says NODE too";
+  EXPECT_EQ(gpu(0).topology_level[4], 50U) << "and SYS";
+}
+
 TEST_F(SimNodeTest, InfiniBandAndRocePortsAreUp) {
   make("hgx-h100");
   const std::string ib = "/sys/class/infiniband/mlx5_0/";

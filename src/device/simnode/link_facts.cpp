@@ -7,9 +7,6 @@ namespace stoker::simnode {
 namespace {
 
 // NVML's numbers.
-constexpr std::uint32_t level_host_bridge = 30;
-constexpr std::uint32_t level_node = 40;
-constexpr std::uint32_t level_system = 50;
 constexpr std::uint32_t p2p_nvlink = 2;
 constexpr std::uint32_t p2p_atomics = 3;
 constexpr std::uint32_t p2p_not_supported = 5;
@@ -71,13 +68,29 @@ void fill_fabric(const Machine& machine, const catalog::Product& product, sim::F
   if (!machine.cluster_uuid.empty()) to.health = health_healthy;
 }
 
+// nvmlGpuTopologyLevel_t
+std::uint32_t level_of(PcieDistance distance) {
+  switch (distance) {
+    case PcieDistance::self: return 0;
+    case PcieDistance::pix: return 10;
+    case PcieDistance::pxb: return 20;
+    case PcieDistance::phb: return 30;
+    case PcieDistance::node: return 40;
+    case PcieDistance::sys: return 50;
+  }
+  return 50;
+}
+
+std::uint32_t level_between(const MachineGpu& one, const MachineGpu& other) {
+  return level_of(distance(path_of(one.pci, one.bridges), static_cast<int>(one.numa),
+                           path_of(other.pci, other.bridges), static_cast<int>(other.numa)));
+}
+
 void fill_neighbours(const Machine& machine, unsigned index, sim::Gpu& gpu) {
   const bool linked = machine.nvlink != NvLinkKind::none;
   for (unsigned other = 0; other < machine.gpus.size(); ++other) {
     if (other == index) continue;
-    const bool near = machine.gpus[other].numa == machine.gpus[index].numa;
-    const std::uint32_t within = machine.virtual_machine ? level_host_bridge : level_node;
-    gpu.topology_level[other] = near ? within : level_system;
+    gpu.topology_level[other] = level_between(machine.gpus[index], machine.gpus[other]);
     if (linked) continue;
     gpu.p2p_status[p2p_nvlink][other] = p2p_not_supported;
     gpu.p2p_status[p2p_atomics][other] = p2p_not_supported;

@@ -65,6 +65,8 @@ class MachineParser {
              [&](const Node& node, const std::string& what) { read_gpu(node, what); });
     map.each("nics", Need::optional,
              [&](const Node& node, const std::string& what) { read_nic(node, what); });
+    map.each("pcie", Need::optional,
+             [&](const Node& node, const std::string& what) { read_bridges(node, what); });
     check_gpus(map);
     map.finish();
     if (!problems_.none()) return fail(problems_.error());
@@ -197,6 +199,38 @@ class MachineParser {
     machine_.nics.push_back(std::move(nic));
   }
 
+  // The bridges of the GPU or NIC at `pci`; nullptr: there is no such device.
+  std::vector<PciAddress>* bridges_of(const PciAddress& pci) {
+    const auto gpu = std::ranges::find(machine_.gpus, pci, &MachineGpu::pci);
+    if (gpu != machine_.gpus.end()) return &gpu->bridges;
+    const auto nic = std::ranges::find(machine_.nics, pci, &MachineNic::pci);
+    return nic == machine_.nics.end() ? nullptr : &nic->bridges;
+  }
+
+  void read_bridges(const Node& node, const std::string& what) {
+    MapReader map(node, what, problems_);
+    const Node* device = map.need("device");
+    const auto pci =
+        device == nullptr ? Result<PciAddress>(PciAddress{}) : PciAddress::parse(device->text);
+    auto* bridges = device == nullptr || !pci ? nullptr : bridges_of(*pci);
+    if (device != nullptr && bridges == nullptr) {
+      problems_.add(device->place, what + ".device has to be the address of a GPU or NIC, not '" +
+                                       device->text + "'");
+    }
+    map.each("behind", Need::required, [&](const Node& item, const std::string& name) {
+      const auto bridge = PciAddress::parse(item.text);
+      if (!bridge || addresses_.contains(*bridge)) {
+        problems_.add(item.place, name +
+                                      " has to be the PCI address of a bridge, like "
+                                      "0000:15:01.0, not '" +
+                                      item.text + "'");
+      } else if (bridges != nullptr) {
+        bridges->push_back(*bridge);
+      }
+    });
+    map.finish();
+  }
+
   void check_gpus(MapReader& map) {
     if (machine_.gpus.size() > max_gpus) {
       map.problem(map.place(), "gpus lists " + std::to_string(machine_.gpus.size()) +
@@ -218,6 +252,18 @@ class MachineParser {
 };
 
 }  // namespace
+
+PciPath path_of(const PciAddress& device, const std::vector<PciAddress>& bridges) {
+  PciPath path{.root_domain = device.domain, .bridges = bridges, .device = device};
+  if (bridges.empty() && device.bus > 0) {
+    const auto root_bus = static_cast<std::uint8_t>(device.bus - 1);
+    path.bridges.push_back({device.domain, root_bus, 1, 0});
+  }
+  if (path.bridges.empty()) return path;
+  path.root_domain = path.bridges.front().domain;
+  path.root_bus = path.bridges.front().bus;
+  return path;
+}
 
 Result<Machine> parse_machine(std::string_view text, const std::string& file,
                               const std::string& name, const std::string& catalog_folder) {

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "catalog/products/product.h"
 #include "model/pci_address.h"
+#include "model/pci_path.h"
 
 namespace stoker::simnode {
 
@@ -22,6 +23,7 @@ enum class NvLinkKind : std::uint8_t {
 struct MachineGpu {
   std::string product;
   PciAddress pci;
+  std::vector<PciAddress> bridges;  // from the host bridge down; empty: as path_of() says
   unsigned numa = 0;
   unsigned module = 0;
   std::string load;                    // empty: that of the machine
@@ -32,6 +34,7 @@ struct MachineNic {
   std::string name;    // "mlx5_0"
   std::string netdev;  // "ib0"; empty: none
   PciAddress pci;
+  std::vector<PciAddress> bridges;  // as of a GPU
   unsigned numa = 0;
   bool ethernet = false;
   unsigned rate_gbps = 0;
@@ -56,6 +59,10 @@ struct Machine {
   std::vector<MachineNic> nics;
   std::map<std::string, catalog::Product> products;  // all that `gpus` names
 };
+
+// Where a device hangs. Without bridges a device of bus 0 stands on the root bus, as in a VM, and any
+// other has a root port and a host bridge of its own.
+PciPath path_of(const PciAddress& device, const std::vector<PciAddress>& bridges);
 
 // Reads a machine. Every mistake with file:line:column and what would be right (invalid_input);
 // products come from `catalog_folder` first, then from the built-in ones.

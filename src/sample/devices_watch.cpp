@@ -1,0 +1,30 @@
+#include "sample/devices_watch.h"
+
+#include <condition_variable>
+#include <mutex>
+
+namespace stoker::sample {
+
+DevicesWatch::DevicesWatch(const os::Env& env, Tell tell, Nanoseconds period)
+    : env_(env), tell_(std::move(tell)), period_(period) {}
+
+DevicesWatch::~DevicesWatch() { stop(); }
+
+void DevicesWatch::start() {
+  thread_ = std::jthread([this](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any sleep;
+    std::unique_lock lock(mutex);
+    while (!stop.stop_requested()) {
+      tell_(os::read_node_devices(env_));
+      sleep.wait_for(lock, stop, period_, [] { return false; });
+    }
+  });
+}
+
+void DevicesWatch::stop() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+}  // namespace stoker::sample
