@@ -11,7 +11,9 @@ namespace stoker::net {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
+// For what has to come: long enough for any machine, however busy. And for what must not.
+constexpr milliseconds patience{60'000};
+constexpr milliseconds hour{3'600'000};
 
 Response echo(const Request& request) {
   if (request.path == "/big") return {.body = std::string(100'000, 'x')};
@@ -122,14 +124,11 @@ TEST(HttpServer, RefusesWhatIsNoRequest) {
 TEST(HttpServer, DisconnectsAClientThatDripsItsRequest) {
   const auto server = serve({.request_timeout = milliseconds(300)});
   RawClient client(server->address());
-  const auto started = steady_clock::now();
   bool alive = client.send("GET / HTTP/1.1\r\n");
-  for (int i = 0; i < 40 && alive && !client.closed_by_peer(); ++i) {
+  while (alive && !client.closed_by_peer()) {  // for ever, were it not for the server
     alive = client.send("X: 1\r\n");
     client.read_to_end(milliseconds(50));
   }
-  EXPECT_TRUE(client.closed_by_peer() || !alive);
-  EXPECT_LT(steady_clock::now() - started, milliseconds(1500));
 }
 
 TEST(HttpServer, DisconnectsAClientThatSaysNothingOrHalfARequest) {
@@ -137,36 +136,47 @@ TEST(HttpServer, DisconnectsAClientThatSaysNothingOrHalfARequest) {
   RawClient silent(server->address());
   RawClient half(server->address());
   half.send("GET / HTTP/1.1\r\nHos");
-  EXPECT_EQ(silent.read_to_end(milliseconds(2000)), "");
+  EXPECT_EQ(silent.read_to_end(patience), "");
   EXPECT_TRUE(silent.closed_by_peer());
-  EXPECT_EQ(half.read_to_end(milliseconds(2000)), "");
+  EXPECT_EQ(half.read_to_end(patience), "");
   EXPECT_TRUE(half.closed_by_peer());
 }
 
-TEST(HttpServer, DisconnectsAnIdleConnectionButNotBeforeItsTime) {
-  const auto server =
-      serve({.request_timeout = milliseconds(100), .idle_timeout = milliseconds(700)});
+TEST(HttpServer, DisconnectsAnIdleConnection) {
+  const auto server = serve({.request_timeout = hour, .idle_timeout = milliseconds(200)});
   RawClient client(server->address());
   client.send("GET /1 HTTP/1.1\r\n\r\n");
   EXPECT_NE(client.read_response().find("GET /1"), std::string::npos);
-  std::this_thread::sleep_for(
-      milliseconds(300));  // longer than a request may take, shorter than idle
-  client.send("GET /2 HTTP/1.1\r\n\r\n");
-  EXPECT_NE(client.read_response().find("GET /2"), std::string::npos);
-  EXPECT_EQ(client.read_to_end(milliseconds(3000)), "");
+  EXPECT_EQ(client.read_to_end(patience), "");
   EXPECT_TRUE(client.closed_by_peer());
 }
 
+TEST(HttpServer, LetsAConnectionBeIdleForLongerThanARequestMayTake) {
+  const auto server = serve({.request_timeout = milliseconds(300), .idle_timeout = hour});
+  RawClient client(server->address());
+  client.send("GET /1 HTTP/1.1\r\n\r\n");
+  EXPECT_NE(client.read_response().find("GET /1"), std::string::npos);
+  EXPECT_EQ(client.read_to_end(milliseconds(600)), "");
+  EXPECT_FALSE(client.closed_by_peer());
+  client.send("GET /2 HTTP/1.1\r\n\r\n");
+  EXPECT_NE(client.read_response().find("GET /2"), std::string::npos);
+}
+
 TEST(HttpServer, DisconnectsAClientThatDoesNotTakeItsResponse) {
-  auto options = ServerOptions{.listen = "127.0.0.1:0", .request_timeout = milliseconds(300)};
-  const auto server = start(options, [](const Request&) {
-    return Response{.body = std::string(64 << 20, 'x')};  // more than socket buffers hold
+  const auto options = ServerOptions{
+      .listen = "127.0.0.1:0", .max_connections = 1, .request_timeout = milliseconds(300)};
+  const auto server = start(options, [](const Request& request) {
+    return Response{.body = std::string(request.path == "/huge" ? 64 << 20 : 1, 'x')};
   });
   ASSERT_TRUE(server);
   RawClient client((*server)->address());
-  client.send("GET / HTTP/1.1\r\n\r\n");
-  std::this_thread::sleep_for(milliseconds(800));
-  EXPECT_LT(client.read_to_end().size(), 64U << 20);
+  client.send("GET /huge HTTP/1.1\r\n\r\n");  // more than socket buffers hold
+  // There is room for another one when the server has left the first.
+  while (ask(**server, "GET / HTTP/1.1\r\nConnection: close\r\n\r\n").find(" 200 ") ==
+         std::string::npos) {
+    std::this_thread::sleep_for(milliseconds(20));
+  }
+  EXPECT_LT(client.read_to_end(patience).size(), 64U << 20);
   EXPECT_TRUE(client.closed_by_peer());
 }
 
@@ -195,15 +205,13 @@ TEST(HttpServer, SaysThatItIsFullAndRecovers) {
   EXPECT_NE(answer.find(" 200 "), std::string::npos) << answer;
 }
 
-TEST(HttpServer, StopsWithinASecondWhateverItsClientsDo) {
+TEST(HttpServer, StopsWhateverItsClientsDo) {
   auto server = serve();
   RawClient idle(server->address());
   RawClient half(server->address());
   half.send("GET / HT");
-  const auto started = steady_clock::now();
   server.reset();
-  EXPECT_LT(steady_clock::now() - started, milliseconds(1000));
-  idle.read_to_end(milliseconds(1000));
+  idle.read_to_end(patience);
   EXPECT_TRUE(idle.closed_by_peer());
 }
 

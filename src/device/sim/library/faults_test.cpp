@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@ namespace {
 
 using std::chrono::milliseconds;
 constexpr std::uint64_t millisecond_ns = 1'000'000;
+// For a call that has to come back: long enough for any machine, however busy.
+constexpr milliseconds patience{60'000};
 
 class Faults : public LibraryTest {
  protected:
@@ -27,13 +30,13 @@ class Faults : public LibraryTest {
   // Runs `call` in a child and tells whether it came back within the time given; a child that did
   // not is ended.
   template <typename Call>
-  static bool returns_within(milliseconds patience, Call call) {
+  static bool returns_within(milliseconds limit, Call call) {
     const pid_t child = ::fork();
     if (child == 0) {
       call();
       ::_exit(0);
     }
-    const auto end = std::chrono::steady_clock::now() + patience;
+    const auto end = std::chrono::steady_clock::now() + limit;
     while (std::chrono::steady_clock::now() < end) {
       if (::waitpid(child, nullptr, WNOHANG) == child) return true;
       std::this_thread::sleep_for(milliseconds(5));
@@ -59,15 +62,21 @@ TEST_F(Faults, DelayACallAsleepAndNotSpinning) {
   Fault fault = on(every_function, 0);
   fault.delay_ns = 200 * millisecond_ns;
   const Device slow = device(0);
+  state_.add_fault(fault);
+  rusage before{};
+  rusage after{};
+  ::getrusage(RUSAGE_THREAD, &before);
+  EXPECT_GE(time_of([&] { EXPECT_EQ(ask(slow), Return::success); }), milliseconds(200));
+  ::getrusage(RUSAGE_THREAD, &after);
+  EXPECT_GT(after.ru_nvcsw, before.ru_nvcsw) << "it never gave the processor away";
+}
+
+TEST_F(Faults, DelayNoOtherGpusCall) {
+  Fault fault = on(name_hash("nvmlDeviceGetPowerUsage"), 0);
+  fault.delay_ns = 3'600'000 * millisecond_ns;
   const Device fast = device(1);
   state_.add_fault(fault);
-  timespec before{};
-  timespec after{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
-  EXPECT_GE(time_of([&] { EXPECT_EQ(ask(slow), Return::success); }), milliseconds(200));
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
-  EXPECT_LT(after.tv_nsec - before.tv_nsec, 20'000'000);
-  EXPECT_LT(time_of([&] { EXPECT_EQ(ask(fast), Return::success); }), milliseconds(150));
+  EXPECT_EQ(ask(fast), Return::success);
 }
 
 TEST_F(Faults, HoldACallForEver) {
@@ -77,7 +86,7 @@ TEST_F(Faults, HoldACallForEver) {
   const Device other = device(1);
   state_.add_fault(fault);
   EXPECT_FALSE(returns_within(milliseconds(300), [&] { ask(one); }));
-  EXPECT_TRUE(returns_within(milliseconds(5000), [&] { ask(other); }));
+  EXPECT_TRUE(returns_within(patience, [&] { ask(other); }));
 }
 
 TEST_F(Faults, HoldInitUnlessItLeavesGpusAlone) {
@@ -86,7 +95,7 @@ TEST_F(Faults, HoldInitUnlessItLeavesGpusAlone) {
   state_.add_fault(fault);
   ASSERT_EQ(nvml_.nvmlShutdown(), Return::success);
   EXPECT_FALSE(returns_within(milliseconds(300), [&] { static_cast<void>(nvml_.nvmlInit_v2()); }));
-  EXPECT_TRUE(returns_within(milliseconds(5000), [&] {
+  EXPECT_TRUE(returns_within(patience, [&] {
     static_cast<void>(nvml_.nvmlInitWithFlags(nvml::abi::init_flag_no_attach));
     Device healthy = nullptr;
     static_cast<void>(nvml_.nvmlDeviceGetHandleByPciBusId_v2("0000:11:00.0", &healthy));
@@ -98,7 +107,7 @@ TEST_F(Faults, LetACallThatHangsStopEveryOtherUnderAGlobalLock) {
   change_driver([](Driver& driver) { driver.global_lock = 1; });
   const Device one = device(0);
   const Device other = device(1);
-  EXPECT_TRUE(returns_within(milliseconds(5000), [&] { ask(other); }));
+  EXPECT_TRUE(returns_within(patience, [&] { ask(other); }));
   Fault fault = on(name_hash("nvmlDeviceGetPowerUsage"), 0);
   fault.never_returns = 1;
   state_.add_fault(fault);
@@ -111,7 +120,7 @@ TEST_F(Faults, LetACallThatHangsStopEveryOtherUnderAGlobalLock) {
   EXPECT_FALSE(returns_within(milliseconds(300), [&] { ask(other); }));
   ::kill(hung, SIGKILL);
   ::waitpid(hung, nullptr, 0);
-  EXPECT_TRUE(returns_within(milliseconds(5000), [&] { ask(other); }));
+  EXPECT_TRUE(returns_within(patience, [&] { ask(other); }));
 }
 
 TEST_F(Faults, ReadAFileFirstSoThatTheKernelMayHoldTheCall) {
@@ -122,7 +131,7 @@ TEST_F(Faults, ReadAFileFirstSoThatTheKernelMayHoldTheCall) {
   const Device one = device(0);
   state_.add_fault(fault);
   EXPECT_FALSE(returns_within(milliseconds(300), [&] { ask(one); }));
-  EXPECT_TRUE(returns_within(milliseconds(5000), [&] {
+  EXPECT_TRUE(returns_within(patience, [&] {
     const int writer = ::open(path.c_str(), O_RDWR);
     if (::write(writer, "x", 1) == 1) ask(one);
   }));
