@@ -36,7 +36,6 @@ struct Change {
   std::uint64_t now_ns;
   const FaultRequest& request;
   const std::vector<unsigned>& gpus;  // rows that the request means; never empty
-  std::string_view machine;
   std::vector<KernelLine> lines;
   std::vector<RootChange> root;
 

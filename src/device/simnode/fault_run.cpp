@@ -137,7 +137,7 @@ Result<std::string> run_change(sim::StateFile& file, const Place& place, Apply a
       outcome.words = fail(gpus.error());
       return;
     }
-    Change change{state, outcome.now_ns, request, *gpus, place.machine, {}, {}};
+    Change change{state, outcome.now_ns, request, *gpus, {}, {}};
     outcome.words = apply(change);
     outcome.lines = std::move(change.lines);
     outcome.root = std::move(change.root);

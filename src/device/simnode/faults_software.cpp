@@ -92,6 +92,7 @@ Result<std::string> apply_mig_mode(Change& change) {
   if (auto has = need_mig(change); !has) return fail(has.error());
   for_each_gpu(change, [&](sim::Gpu& gpu, unsigned row) {
     set_mig_mode(word == "on", gpu.mig);
+    begin_load(gpu, row, gpu.load.kind, gpu.load.seed, change.now_ns);
     add_event(change.state, event_mig_change, 0, row);
   });
   return "MIG is " + word + " on " + gpu_words(change.gpus);
@@ -99,16 +100,16 @@ Result<std::string> apply_mig_mode(Change& change) {
 
 Result<std::string> apply_mig_create(Change& change) {
   if (auto has = need_mig(change); !has) return fail(has.error());
-  std::vector<sim::MigFacts> made;
+  std::vector<sim::Gpu> made;
   std::string words;
   for (const unsigned row : change.gpus) {
-    made.push_back(change.gpu(row).mig);
-    auto instance = create_instance(change.request.args[0], change.machine, row, made.back());
+    made.push_back(change.gpu(row));
+    auto instance = create_instance(change.request.args[0], made.back());
     if (!instance) return fail(instance.error());
     words += fmt::format("{}GPU {}: {}", words.empty() ? "" : "; ", row, *instance);
   }
   for (std::size_t i = 0; i < change.gpus.size(); ++i) {
-    change.gpu(change.gpus[i]).mig = made[i];
+    change.gpu(change.gpus[i]).mig = made[i].mig;
     add_event(change.state, event_mig_change, 0, change.gpus[i]);
   }
   return words;

@@ -7,7 +7,6 @@
 
 #include "base/closest.h"
 #include "device/sim/library/mig_plan.h"
-#include "device/simnode/names.h"
 #include "device/simnode/text_field.h"
 
 namespace stoker::simnode {
@@ -38,14 +37,6 @@ void fill_compute(const catalog::MigGeometry& geometry, const catalog::MigProfil
   }
 }
 
-// As on cards: one number for each place of each size. 0 is the whole card; of 8 slices 1 and 2 are
-// the halves, the upper one first (NVIDIA's MIG guide, "3g.20gb" at 4:4 and 0:4), 3 on the quarters, 7
-// on the eighths.
-std::uint32_t instance_id(const sim::MigFacts& mig, std::uint32_t start, std::uint32_t size) {
-  if (mig.memory_slices == 8 && size == 4) return start == 0 ? 2 : 1;
-  return mig.memory_slices / size - 1 + start / size;
-}
-
 std::vector<std::string> profile_names_of(const sim::MigFacts& mig) {
   std::vector<std::string> names;
   for (const auto& profile : mig.profiles) {
@@ -64,16 +55,11 @@ std::uint32_t find_profile(const sim::MigFacts& mig, std::string_view name) {
   return row;
 }
 
-void add_compute(std::string_view machine, unsigned gpu_index, const sim::MigProfile& profile,
-                 sim::GpuInstance& instance) {
-  for (std::uint32_t row = 0; row < sim::max_compute_profiles; ++row) {
-    if (profile.compute[row].slices != profile.slices) continue;
-    sim::ComputeInstance& compute = instance.compute[0];
-    compute = {};
-    compute.used = 1;
-    compute.profile = row;
-    compute.size = profile.slices;
-    put(compute.uuid, mig_uuid(machine, gpu_index, instance.id, 0));
+// One compute instance that fills the GPU instance.
+void fill_with_compute(const sim::Gpu& gpu, const sim::MigProfile& profile,
+                       sim::GpuInstance& instance) {
+  for (const sim::ComputeProfile& compute : profile.compute) {
+    if (compute.slices == profile.slices) (void)sim::add_compute(gpu, instance, compute, 0);
   }
 }
 
@@ -115,8 +101,8 @@ void set_mig_mode(bool on, sim::MigFacts& mig) {
   std::fill(std::begin(mig.instances), std::end(mig.instances), sim::GpuInstance{});
 }
 
-Result<std::string> create_instance(const std::string& name, std::string_view machine,
-                                    unsigned gpu_index, sim::MigFacts& mig) {
+Result<std::string> create_instance(const std::string& name, sim::Gpu& gpu) {
+  sim::MigFacts& mig = gpu.mig;
   if (mig.capable == 0) return fail(ErrorCode::not_supported, "this product has no MIG");
   if (mig.mode == 0) {
     return fail(ErrorCode::invalid_input, "MIG is off on this GPU; inject mig-mode on first");
@@ -129,21 +115,13 @@ Result<std::string> create_instance(const std::string& name, std::string_view ma
   }
   const sim::MigProfile& profile = mig.profiles[row];
   const auto start = sim::choose_start(mig, profile);
-  const auto slot = std::find_if(std::begin(mig.instances), std::end(mig.instances),
-                                 [](const auto& instance) { return instance.used == 0; });
-  if (!start || slot == std::end(mig.instances)) {
+  sim::GpuInstance* made = start ? sim::add_instance(mig, profile, *start) : nullptr;
+  if (made == nullptr) {
     return fail(ErrorCode::unavailable,
                 "no place is free for " + name + "; in use are " + listed(describe_instances(mig)));
   }
-  *slot = {};
-  slot->used = 1;
-  slot->id = instance_id(mig, *start, profile.placement_size);
-  slot->profile = row;
-  slot->start = *start;
-  slot->size = profile.placement_size;
-  slot->load.kind = sim::LoadKind::inherit;
-  add_compute(machine, gpu_index, profile, *slot);
-  return fmt::format("{} gi={} at {}:{}", name, slot->id, slot->start, slot->size);
+  fill_with_compute(gpu, profile, *made);
+  return fmt::format("{} gi={} at {}:{}", name, made->id, made->start, made->size);
 }
 
 std::vector<std::string> describe_instances(const sim::MigFacts& mig) {

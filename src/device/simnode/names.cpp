@@ -12,12 +12,6 @@ std::string gpu_uuid(std::string_view machine, unsigned index) {
                      index + 1);
 }
 
-std::string mig_uuid(std::string_view machine, unsigned gpu, unsigned gpu_instance,
-                     unsigned compute_instance) {
-  return fmt::format("MIG-51000000-{:04x}-4000-8000-{:04x}{:04x}{:04x}",
-                     sim::name_hash(machine) & 0xFFFFU, gpu + 1, gpu_instance, compute_instance);
-}
-
 std::string gpu_serial(std::string_view machine, unsigned index) {
   return fmt::format("999{:06}{:04}", sim::name_hash(machine) % 1'000'000U, index + 1);
 }

@@ -9,8 +9,6 @@ namespace stoker::simnode {
 
 std::string gpu_uuid(std::string_view machine,
                      unsigned index);  // "GPU-51000000-....-4000-8000-..."
-std::string mig_uuid(std::string_view machine, unsigned gpu, unsigned gpu_instance,
-                     unsigned compute_instance);                   // "MIG-51000000-..."
 std::string gpu_serial(std::string_view machine, unsigned index);  // 13 digits, as the cards have
 
 }  // namespace stoker::simnode

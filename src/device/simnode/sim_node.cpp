@@ -13,6 +13,7 @@
 #include "device/simnode/fault_run.h"
 #include "device/simnode/files.h"
 #include "device/simnode/gpu_facts.h"
+#include "device/simnode/loads.h"
 #include "device/simnode/machine.h"
 #include "device/simnode/mig.h"
 #include "device/simnode/report.h"
@@ -68,13 +69,15 @@ Identity identity_of(const Machine& machine) {
 }
 
 // MIG instances that the machine asks for; a machine that asks for what does not fit is refused.
-Result<void> make_instances(const Machine& machine, sim::State& state) {
+Result<void> make_instances(const Machine& machine, std::uint64_t now_ns, sim::State& state) {
   for (unsigned row = 0; row < machine.gpus.size(); ++row) {
     const auto& names = machine.gpus[row].instances;
     if (names.empty()) continue;
-    set_mig_mode(true, state.gpus[row].mig);
+    sim::Gpu& gpu = state.gpus[row];
+    set_mig_mode(true, gpu.mig);
+    begin_load(gpu, row, gpu.load.kind, gpu.load.seed, now_ns);
     for (const auto& name : names) {
-      auto made = create_instance(name, machine.name, row, state.gpus[row].mig);
+      auto made = create_instance(name, gpu);
       if (made) continue;
       return fail(ErrorCode::invalid_input,
                   "gpus[" + std::to_string(row) + "].mig: " + made.error().message());
@@ -86,7 +89,7 @@ Result<void> make_instances(const Machine& machine, sim::State& state) {
 Result<std::unique_ptr<sim::State>> state_of(const Machine& machine, std::uint64_t now_ns) {
   auto state = std::make_unique<sim::State>();
   fill_state(machine, now_ns, *state);
-  if (auto made = make_instances(machine, *state); !made) return fail(made.error());
+  if (auto made = make_instances(machine, now_ns, *state); !made) return fail(made.error());
   return state;
 }
 

@@ -1,7 +1,5 @@
 // Simulated library: MIG calls that change the card, and what a card refuses.
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
 
 #include "device/sim/library/gate.h"
 #include "device/sim/library/mig_places.h"
@@ -29,34 +27,13 @@ Return activate(Gpu& gpu, unsigned mode) {
   return Return::success;
 }
 
-// One number for each place of each size, so that a number comes back when an
-// instance of the same size is made at the same place again.
-std::uint32_t instance_id(std::uint32_t start, std::uint32_t size) {
-  switch (size) {
-    case 8: return 0;
-    case 4: return start == 0 ? 2 : 1;
-    case 2: return 3 + start / 2;
-    default: return 7 + start;
-  }
-}
-
 Return create_at(const ChangeView& view, const MigProfile& profile, std::uint32_t start,
                  GpuInstanceHandle* handle) {
   MigFacts& mig = view.gpu.mig;
-  for (std::uint32_t row = 0; row < max_gpu_instances; ++row) {
-    GpuInstance& instance = mig.instances[row];
-    if (instance.used != 0) continue;
-    instance = GpuInstance{};
-    instance.used = 1;
-    instance.id = instance_id(start, profile.placement_size);
-    instance.profile = static_cast<std::uint32_t>(&profile - mig.profiles);
-    instance.start = start;
-    instance.size = profile.placement_size;
-    instance.load.kind = LoadKind::inherit;
-    *handle = gpu_instance_handle(view.place.gpu, row);
-    return Return::success;
-  }
-  return Return::insufficient_resources;
+  const GpuInstance* made = add_instance(mig, profile, start);
+  if (made == nullptr) return Return::insufficient_resources;
+  *handle = gpu_instance_handle(view.place.gpu, static_cast<std::uint32_t>(made - mig.instances));
+  return Return::success;
 }
 
 Return create_instance(const Function& function, Device device, unsigned profile_id,
@@ -76,45 +53,14 @@ Return create_instance(const Function& function, Device device, unsigned profile
       });
 }
 
-std::uint32_t free_id(const GpuInstance& instance) {
-  std::uint32_t id = 0;
-  while (std::ranges::any_of(instance.compute, [&](const ComputeInstance& one) {
-    return one.used != 0 && one.id == id;
-  })) {
-    ++id;
-  }
-  return id;
-}
-
-// Version 5 in form only: made from the GPU's UUID and the two numbers, so it stays the same when
-// an instance is made again, as it does on real cards for the same place.
-void write_uuid(const Gpu& gpu, const GpuInstance& instance, ComputeInstance& compute) {
-  const std::string_view parent = text_of(gpu.identity.uuid);
-  const std::uint32_t one = name_hash(parent);
-  const std::uint32_t two = name_hash(parent.substr(parent.size() / 2));
-  std::snprintf(compute.uuid, sizeof compute.uuid, "MIG-%08x-%04x-5%03x-8%03x-%08x%02x%02x", one,
-                two >> 16U, two & 0xFFFU, one & 0xFFFU, two, instance.id & 0xFFU,
-                compute.id & 0xFFU);
-}
-
 Return create_compute_at(const ChangeView& view, const ComputeProfile& profile, std::uint32_t start,
                          ComputeInstanceHandle* handle) {
   GpuInstance& instance = view.gpu.mig.instances[view.place.instance];
-  const MigProfile& gpu_profile = profile_of(view.gpu, instance);
-  for (std::uint32_t row = 0; row < max_compute_instances; ++row) {
-    ComputeInstance& compute = instance.compute[row];
-    if (compute.used != 0) continue;
-    compute = ComputeInstance{};
-    compute.id = free_id(instance);
-    compute.used = 1;
-    compute.profile = static_cast<std::uint32_t>(&profile - gpu_profile.compute);
-    compute.start = start;
-    compute.size = profile.slices;
-    write_uuid(view.gpu, instance, compute);
-    *handle = compute_instance_handle({view.place.gpu, view.place.instance, row});
-    return Return::success;
-  }
-  return Return::insufficient_resources;
+  const ComputeInstance* made = add_compute(view.gpu, instance, profile, start);
+  if (made == nullptr) return Return::insufficient_resources;
+  const auto row = static_cast<std::uint32_t>(made - instance.compute);
+  *handle = compute_instance_handle({view.place.gpu, view.place.instance, row});
+  return Return::success;
 }
 
 Return create_compute(const Function& function, GpuInstanceHandle gpu_instance, unsigned profile_id,

@@ -1,6 +1,7 @@
 #include "device/sim/library/mig_plan.h"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace stoker::sim {
 namespace {
@@ -49,6 +50,34 @@ unsigned left_after(const MigFacts& mig, const Range& taken) {
     }
   }
   return left;
+}
+
+// As on cards: one number for each place of each size, so that a number comes back with its place. 0 is
+// the whole card; of 8 slices 1 and 2 are the halves, the upper one first (NVIDIA's MIG guide,
+// "3g.20gb" at 4:4 and 0:4), 3 on the quarters, 7 on the eighths.
+std::uint32_t instance_id(const MigFacts& mig, std::uint32_t start, std::uint32_t size) {
+  if (mig.memory_slices == 8 && size == 4) return start == 0 ? 2 : 1;
+  return mig.memory_slices / size - 1 + start / size;
+}
+
+std::uint32_t free_id(const GpuInstance& instance) {
+  std::uint32_t id = 0;
+  while (std::ranges::any_of(instance.compute, [&](const ComputeInstance& one) {
+    return one.used != 0 && one.id == id;
+  })) {
+    ++id;
+  }
+  return id;
+}
+
+// "GPU-51000000-82fc-4000-8000-000000000004" gives "MIG-51000000-82fc-4000-8000-000400020000".
+void write_uuid(const Gpu& gpu, const GpuInstance& instance, ComputeInstance& compute) {
+  constexpr int kind = 4;    // "GPU-"
+  constexpr int node = 24;   // what follows, up to the last group
+  constexpr int shown = 32;  // the last four digits of the last group
+  std::snprintf(compute.uuid, sizeof compute.uuid, "MIG-%.*s%.4s%04x%04x", node,
+                gpu.identity.uuid + kind, gpu.identity.uuid + kind + shown, instance.id & 0xFFFFU,
+                compute.id & 0xFFFFU);
 }
 
 }  // namespace
@@ -108,6 +137,33 @@ std::optional<std::uint32_t> choose_start(const MigProfile& gpu_profile,
     if (is_free(instance, {start, slices})) return start;
   }
   return std::nullopt;
+}
+
+GpuInstance* add_instance(MigFacts& mig, const MigProfile& profile, std::uint32_t start) {
+  auto* const row = std::ranges::find(mig.instances, 0U, &GpuInstance::used);
+  if (row == std::end(mig.instances)) return nullptr;
+  *row = GpuInstance{};
+  row->used = 1;
+  row->id = instance_id(mig, start, profile.placement_size);
+  row->profile = static_cast<std::uint32_t>(&profile - mig.profiles);
+  row->start = start;
+  row->size = profile.placement_size;
+  row->load.kind = LoadKind::inherit;
+  return row;
+}
+
+ComputeInstance* add_compute(const Gpu& gpu, GpuInstance& instance, const ComputeProfile& profile,
+                             std::uint32_t start) {
+  auto* const row = std::ranges::find(instance.compute, 0U, &ComputeInstance::used);
+  if (row == std::end(instance.compute)) return nullptr;
+  *row = ComputeInstance{};
+  row->id = free_id(instance);
+  row->used = 1;
+  row->profile = static_cast<std::uint32_t>(&profile - gpu.mig.profiles[instance.profile].compute);
+  row->start = start;
+  row->size = profile.slices;
+  write_uuid(gpu, instance, *row);
+  return row;
 }
 
 // Placements of one profile don't overlap each other, so free ones count as they are.

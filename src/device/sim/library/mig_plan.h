@@ -1,4 +1,5 @@
-// Simulated library: where MIG instances fit. Pure.
+// Simulated driver: where MIG instances fit, and how they are made: by a client of the library and by
+// whoever prepares a simulated node alike.
 #pragma once
 
 #include <cstdint>
@@ -31,5 +32,13 @@ namespace stoker::sim {
 [[nodiscard]] bool fits(const MigFacts& mig, const MigProfile& profile, std::uint32_t start);
 [[nodiscard]] bool fits(const MigProfile& gpu_profile, const GpuInstance& instance,
                         const ComputeProfile& profile, std::uint32_t start);
+
+/// Makes an instance at a place that fits(); nullptr where all rows are taken.
+[[nodiscard]] GpuInstance* add_instance(MigFacts& mig, const MigProfile& profile,
+                                        std::uint32_t start);
+/// The same within an instance of `gpu`. Its UUID follows from the GPU's and the two numbers, so that
+/// it comes back when an instance is made again at the same place, as on real cards.
+[[nodiscard]] ComputeInstance* add_compute(const Gpu& gpu, GpuInstance& instance,
+                                           const ComputeProfile& profile, std::uint32_t start);
 
 }  // namespace stoker::sim
