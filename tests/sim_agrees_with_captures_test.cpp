@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "device/nvml/functions.h"
+#include "device/sim/load_model.h"
 #include "device/sim/state_file.h"
+#include "device/simnode/loads.h"
 #include "device/simnode/sim_node.h"
 
 namespace {
@@ -47,6 +49,13 @@ using stoker::nvml::abi::TemperatureSensor;
 using stoker::nvml::abi::TemperatureThreshold;
 using stoker::nvml::abi::Utilization;
 using stoker::nvml::abi::version_tag;
+using stoker::sim::LoadKind;
+using stoker::sim::monotonic_ns;
+using stoker::sim::Presence;
+using stoker::sim::settle;
+using stoker::sim::State;
+using stoker::sim::StateFile;
+using stoker::simnode::begin_load;
 using stoker::simnode::Recipe;
 using stoker::simnode::SimNode;
 
@@ -331,6 +340,7 @@ class SimAgreesWithCaptures : public testing::Test {
   void start(const Recipe& recipe, const std::string& capture) {
     const auto node = SimNode::create(recipe, folder_.string());
     ASSERT_TRUE(node) << node.error().describe();
+    settle_all(node->state_file());
     ::setenv(stoker::sim::state_path_variable, node->state_file().c_str(), 1);
     ASSERT_EQ(nvml_.nvmlInit_v2(), Return::success);
     std::ifstream file(STOKER_SOURCE_DIR "/tests/fixtures/captures/" + capture + "/nvml.json");
@@ -338,6 +348,19 @@ class SimAgreesWithCaptures : public testing::Test {
     unsigned count = 0;
     ASSERT_EQ(nvml_.nvmlDeviceGetCount_v2(&count), Return::success);
     ASSERT_EQ(count, capture_["gpus"].size());
+  }
+  // The captured cards had rested; the profile's have been at work since they were made.
+  static void settle_all(const std::string& state_file) {
+    auto state = StateFile::open(state_file, StateFile::Access::write);
+    ASSERT_TRUE(state) << state.error().describe();
+    const auto settled = state->write([](State& all) {
+      for (std::uint32_t row = 0; row < std::size(all.gpus); ++row) {
+        if (all.gpus[row].presence == Presence::absent) continue;
+        begin_load(all.gpus[row], row, LoadKind::idle, row, monotonic_ns(all.clock));
+        settle(all.gpus[row], monotonic_ns(all.clock));
+      }
+    });
+    ASSERT_TRUE(settled) << settled.error().describe();
   }
   std::string write_machine(const std::string& text) {
     const std::string path = (folder_ / "machine.yaml").string();

@@ -29,6 +29,7 @@ class Node {
     auto made = SimNode::create(recipe, folder_);
     EXPECT_TRUE(made.has_value()) << (made.has_value() ? "" : made.error().describe());
     node_ = std::make_unique<SimNode>(std::move(*made));
+    EXPECT_TRUE(node_->set_load("idle", "all").has_value());
     ::setenv("STOKER_SIM_STATE", node_->state_file().c_str(), 1);
   }
   ~Node() {

@@ -1,6 +1,7 @@
 #include "device/simnode/faults.h"
 
 #include <cstring>
+#include <set>
 
 #include "device/simnode/simnode_test_support.h"
 
@@ -40,7 +41,7 @@ TEST_F(SimNodeTest, AGpuIsIntroducedInTheKernelLogOnceOnly) {
 }
 
 TEST_F(SimNodeTest, AnXidNamesTheProcessThatTheGpuHas) {
-  make("hgx-h200x4");
+  make_idle("hgx-h200x4");
   ASSERT_EQ(inject({.name = "process", .args = {"add", "1281", "xid", "512"}, .gpu = "0"}),
             "process 1281 (xid) holds 512 MiB on GPU 0");
   inject({.name = "xid", .args = {"31"}, .gpu = "0"});
@@ -55,7 +56,7 @@ TEST_F(SimNodeTest, AnXidNamesTheProcessThatTheGpuHas) {
 }
 
 TEST_F(SimNodeTest, DoubleBitErrorsCountAndMarkARow) {
-  make("hgx-h200x4");
+  make_idle("hgx-h200x4");
   inject({.name = "ecc-dbe", .args = {"2"}, .gpu = "1"});
   const sim::Gpu hurt = gpu(1);
   EXPECT_EQ(hurt.ecc.total[1][0], 2U);
@@ -143,7 +144,7 @@ TEST_F(SimNodeTest, AVanishedGpuTakesItsFilesAlongAndBringsThemBack) {
 }
 
 TEST_F(SimNodeTest, HeatGoesJustAboveTheCardsOwnThreshold) {
-  make("hgx-h200x4");
+  make_idle("hgx-h200x4");
   EXPECT_EQ(inject({.name = "thermal"}),
             "GPU 0 at 90 degrees; clocks and reasons follow its thresholds");
   EXPECT_NEAR(gpu(0).disturbance.temperature_mc, 55'000, 1'000);
@@ -160,7 +161,7 @@ TEST_F(SimNodeTest, APowerBrakeHalvesTheClocks) {
 }
 
 TEST_F(SimNodeTest, NvLinksGoDownWithTheXidOfTheirGeneration) {
-  make("hgx-h200x4");
+  make_idle("hgx-h200x4");
   EXPECT_EQ(inject({.name = "nvlink-down", .gpu = "0", .link = 7}), "NVLink 7 of GPU 0 is down");
   EXPECT_EQ(gpu(0).links[7].active, 0U);
   EXPECT_EQ(gpu(0).links[6].active, 1U);
@@ -224,6 +225,29 @@ TEST_F(SimNodeTest, MigIsSwitchedAndFilledAndRefusesWhatACardRefuses) {
   EXPECT_EQ(node_->report().gpus[0].migs.size(), 2U);
   inject({.name = "mig-mode", .args = {"off"}});
   EXPECT_TRUE(node_->report().gpus[0].migs.empty());
+}
+
+TEST_F(SimNodeTest, MigInstancesHaveANumberAndANameForEachPlace) {
+  make("a30x2");
+  inject({.name = "mig-mode", .args = {"on"}});
+  for (int i = 0; i < 4; ++i) inject({.name = "mig-create", .args = {"1g.6gb"}});
+  std::set<std::string> names;
+  for (const sim::GpuInstance& instance : gpu(0).mig.instances) {
+    if (instance.used == 0) continue;
+    EXPECT_EQ(instance.id, 3 + instance.start) << "0 is the whole card, 1 and 2 are its halves";
+    names.emplace(instance.compute[0].uuid);
+  }
+  EXPECT_EQ(names.size(), 4U);
+  EXPECT_TRUE(names.begin()->ends_with("-4000-8000-000100030000")) << *names.begin();
+}
+
+TEST_F(SimNodeTest, MigTakesTheLoadsProcessAwayAndGivesItBack) {
+  make("hgx-h200x4");
+  EXPECT_EQ(node_->report().gpus[0].pids.size(), 1U);
+  inject({.name = "mig-mode", .args = {"on"}});
+  EXPECT_TRUE(node_->report().gpus[0].pids.empty());
+  inject({.name = "mig-mode", .args = {"off"}});
+  EXPECT_EQ(node_->report().gpus[0].pids.size(), 1U);
 }
 
 TEST_F(SimNodeTest, InstancesOnAllGpusAreMadeOnAllOrOnNone) {

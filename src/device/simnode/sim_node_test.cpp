@@ -24,7 +24,7 @@ TEST_F(SimNodeTest, EveryProfileMakesANodeOfItsOwnCards) {
       EXPECT_EQ(gpu.uuid.size(), 40U);
       EXPECT_TRUE(gpu.uuid.starts_with("GPU-51000000-")) << gpu.uuid;
       EXPECT_TRUE(uuids.insert(gpu.uuid).second) << gpu.uuid << " stands twice";
-      EXPECT_EQ(gpu.load, "idle");
+      EXPECT_EQ(gpu.pids.size(), gpu.load == "idle" ? 0U : 1U);
       EXPECT_TRUE(gpu.faults.empty());
     }
   }
@@ -113,8 +113,16 @@ gpus:
   EXPECT_FALSE(exists(folder_.path() + "/data/sim"));
 }
 
+TEST_F(SimNodeTest, TheDefaultNodeIsAtWork) {
+  make("hgx-h100");
+  std::vector<std::string> loads;
+  for (const SimGpu& gpu : node_->report().gpus) loads.push_back(gpu.load);
+  EXPECT_EQ(loads, (std::vector<std::string>{"training", "training", "training", "training",
+                                             "inference", "inference", "starved", "idle"}));
+}
+
 TEST_F(SimNodeTest, LoadsBringTheirProcessAndTakeItAway) {
-  make("hgx-h200x4");
+  make_idle("hgx-h200x4");
   ASSERT_TRUE(node_->set_load("training", "1"));
   EXPECT_EQ(node_->report().gpus[1].load, "training");
   ASSERT_EQ(node_->report().gpus[1].pids.size(), 1U);

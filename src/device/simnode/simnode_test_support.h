@@ -42,6 +42,12 @@ class SimNodeTest : public testing::Test {
     node_.emplace(std::move(*made));
   }
 
+  // The same with no process on any GPU, whatever the profile's loads are.
+  void make_idle(const std::string& profile) {
+    make(profile);
+    ASSERT_TRUE(node_->set_load("idle", "all"));
+  }
+
   // What inject() answers, or "refused: ..." with the message.
   std::string inject(const FaultRequest& fault) {
     const auto outcome = node_->inject(fault);
