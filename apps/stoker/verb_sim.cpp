@@ -148,8 +148,11 @@ std::string to_json(const simnode::SimReport& report) {
   json.key("simulations").begin_array().begin_object();
   json.member("profile", report.profile).member("driver_version", report.driver_version);
   json.member("state_file", report.state_file).member("root", report.root);
-  json.member_or_null("library_folder", folder ? *folder : "");
-  if (!folder) json.member("library_folder_reason", folder.error().message());
+  if (folder) {
+    json.member("library_folder", *folder);
+  } else {
+    json.key("library_folder").null().member("library_folder_reason", folder.error().message());
+  }
   write_words(json, "faults", report.faults);
   json.key("gpus").begin_array();
   for (const auto& gpu : report.gpus) write_gpu(json, gpu);

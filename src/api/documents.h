@@ -19,7 +19,7 @@ std::string gpus_document(const store::Snapshot& snapshot,
 // {"schema":"stoker.dev/v1/status", the verdict, why, what is read and how, "findings":[...]}
 struct StatusFacts {
   std::string version;
-  std::string simulated_profile;
+  std::string simulated_profile;  // what was asked for; told where the driver is simulated
 };
 std::string status_document(const store::Snapshot& snapshot, const StatusFacts& facts);
 
@@ -32,7 +32,11 @@ std::string error_document(std::string_view code, std::string_view message);
 // `"<key>": value`, or null and `"<key>_reason": "<word>"`.
 void write_reading(JsonWriter& json, const std::string& key, const Reading& reading);
 void write_missing(JsonWriter& json, const std::string& key, Reason reason);
-
-bool is_simulated(const store::Snapshot& snapshot, const std::string& profile);
+// `"<key>": text`, or as write_missing() where the text is empty.
+void member_or_missing(JsonWriter& json, const std::string& key, const std::string& text,
+                       Reason reason);
+// "simulated": whether the driver in use says that it is Stoker's simulated one; missing while no driver
+// has been heard, whatever was asked for.
+void write_simulated(JsonWriter& json, const store::Snapshot& snapshot);
 
 }  // namespace stoker::api

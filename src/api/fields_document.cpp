@@ -77,11 +77,10 @@ std::string fields_document(const store::Snapshot* snapshot) {
     write_cost(json, costs, field, snapshot != nullptr);
     json.member_or_null("dcgm_name", field.dcgm_name)
         .member_or_null("dcgm_alias", field.dcgm_alias);
-    json.key("dcgm_id");
     if (field.dcgm_id > 0) {
-      json.value(field.dcgm_id);
+      json.member("dcgm_id", field.dcgm_id);
     } else {
-      json.null();
+      json.inapplicable("dcgm_id");
     }
     json.member("series", series_word(field.series)).member("help", field.help).end_object();
   }

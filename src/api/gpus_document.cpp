@@ -12,57 +12,76 @@ using store::ReadingSet;
 
 double seconds(Nanoseconds duration) { return static_cast<double>(duration.count()) / 1e9; }
 
-void member_or_missing(JsonWriter& json, const std::string& key, const std::string& text) {
-  if (text.empty()) return write_missing(json, key, Reason::not_supported);
-  json.member(key, text);
-}
-
 // 0 means that the driver did not tell.
 template <typename T>
-void limit(JsonWriter& json, const std::string& key, T value) {
-  if (value == T{}) return write_missing(json, key, Reason::not_supported);
+void limit(JsonWriter& json, const std::string& key, T value, Reason missing) {
+  if (value == T{}) return write_missing(json, key, missing);
   json.member(key, value);
 }
 
-void write_identity(JsonWriter& json, const GpuInfo& info) {
-  json.member("index", info.index);
-  member_or_missing(json, "uuid", info.uuid);
+// A GPU that could never be opened is known by its PCI address alone.
+bool was_opened(const GpuSnapshot& gpu) { return !gpu.info.uuid.empty(); }
+
+// Why what identifies a GPU is not known: the driver has no such thing, or was never asked.
+Reason why_unknown(const GpuSnapshot& gpu) {
+  if (was_opened(gpu)) return Reason::not_supported;
+  switch (gpu.state) {
+    case device::GpuState::lost: return Reason::lost;
+    case device::GpuState::hung: return Reason::hung;
+    case device::GpuState::present: break;
+  }
+  return Reason::pending;
+}
+
+void write_number(JsonWriter& json, const GpuSnapshot& gpu, const std::string& key,
+                  std::uint32_t number) {
+  if (!was_opened(gpu)) return write_missing(json, key, why_unknown(gpu));
+  json.member(key, number);
+}
+
+void write_identity(JsonWriter& json, const GpuSnapshot& gpu) {
+  const GpuInfo& info = gpu.info;
+  const Reason missing = why_unknown(gpu);
+  write_number(json, gpu, "index", info.index);
+  member_or_missing(json, "uuid", info.uuid, missing);
   json.member("pci", info.pci.sysfs());
-  member_or_missing(json, "name", info.name);
-  member_or_missing(json, "serial", info.serial);
-  member_or_missing(json, "brand", info.brand);
-  member_or_missing(json, "architecture", info.architecture);
+  member_or_missing(json, "name", info.name, missing);
+  member_or_missing(json, "serial", info.serial, missing);
+  member_or_missing(json, "brand", info.brand, missing);
+  member_or_missing(json, "architecture", info.architecture, missing);
   if (info.compute_capability > 0) {
     json.member("compute_capability",
                 fmt::format("{}.{}", info.compute_capability / 10, info.compute_capability % 10));
   } else {
-    write_missing(json, "compute_capability", Reason::not_supported);
+    write_missing(json, "compute_capability", missing);
   }
-  member_or_missing(json, "vbios", info.vbios);
-  member_or_missing(json, "board_part", info.board_part);
-  member_or_missing(json, "inforom", info.inforom);
-  json.member("minor", info.minor);
+  member_or_missing(json, "vbios", info.vbios, missing);
+  member_or_missing(json, "board_part", info.board_part, missing);
+  member_or_missing(json, "inforom", info.inforom, missing);
+  write_number(json, gpu, "minor", info.minor);
   if (info.numa_node >= 0) {
     json.member("numa_node", info.numa_node);
   } else {
-    write_missing(json, "numa_node", Reason::not_supported);
+    write_missing(json, "numa_node", missing);
   }
-  limit(json, "cores", info.cores);
+  limit(json, "cores", info.cores, missing);
 }
 
-void write_limits(JsonWriter& json, const GpuInfo& info) {
+void write_limits(JsonWriter& json, const GpuSnapshot& gpu) {
+  const GpuInfo& info = gpu.info;
+  const Reason missing = why_unknown(gpu);
   json.key("limits").begin_object();
-  limit(json, "slowdown_celsius", info.slowdown_celsius);
-  limit(json, "shutdown_celsius", info.shutdown_celsius);
-  limit(json, "max_memory_celsius", info.max_memory_celsius);
-  limit(json, "max_operating_celsius", info.max_operating_celsius);
-  limit(json, "power_limit_min_watts", info.power_limit_min_watts);
-  limit(json, "power_limit_max_watts", info.power_limit_max_watts);
-  limit(json, "power_limit_default_watts", info.power_limit_default_watts);
-  limit(json, "max_sm_clock_mhz", info.max_sm_clock_mhz);
-  limit(json, "max_memory_clock_mhz", info.max_memory_clock_mhz);
-  limit(json, "max_pcie_generation", info.max_pcie_generation);
-  limit(json, "max_pcie_width", info.max_pcie_width);
+  limit(json, "slowdown_celsius", info.slowdown_celsius, missing);
+  limit(json, "shutdown_celsius", info.shutdown_celsius, missing);
+  limit(json, "max_memory_celsius", info.max_memory_celsius, missing);
+  limit(json, "max_operating_celsius", info.max_operating_celsius, missing);
+  limit(json, "power_limit_min_watts", info.power_limit_min_watts, missing);
+  limit(json, "power_limit_max_watts", info.power_limit_max_watts, missing);
+  limit(json, "power_limit_default_watts", info.power_limit_default_watts, missing);
+  limit(json, "max_sm_clock_mhz", info.max_sm_clock_mhz, missing);
+  limit(json, "max_memory_clock_mhz", info.max_memory_clock_mhz, missing);
+  limit(json, "max_pcie_generation", info.max_pcie_generation, missing);
+  limit(json, "max_pcie_width", info.max_pcie_width, missing);
   json.end_object();
 }
 
@@ -95,8 +114,8 @@ void write_nvlinks(JsonWriter& json, const GpuSnapshot& gpu) {
   json.key("nvlinks").begin_array();
   for (const auto& link : gpu.info.nvlinks) {
     json.begin_object().member("link", link.link);
-    limit(json, "version", link.version);
-    member_or_missing(json, "remote_pci", link.remote_pci);
+    limit(json, "version", link.version, Reason::not_supported);
+    member_or_missing(json, "remote_pci", link.remote_pci, Reason::not_supported);
     const auto found = gpu.nvlinks.find(link.link);
     write_readings(json, found == gpu.nvlinks.end() ? ReadingSet{} : found->second,
                    EntityKind::nvlink);
@@ -110,7 +129,7 @@ void write_instance(JsonWriter& json, const std::string& key, std::uint32_t inst
   if (instance != none) {
     json.member(key, instance);
   } else {
-    json.key(key).null();
+    json.inapplicable(key);
   }
 }
 
@@ -120,7 +139,8 @@ void write_processes(JsonWriter& json, const GpuSnapshot& gpu) {
   }
   json.key("processes").begin_array();
   for (const auto& process : gpu.processes) {
-    json.begin_object().member("pid", process.pid).member_or_null("name", process.name);
+    json.begin_object().member("pid", process.pid);
+    member_or_missing(json, "name", process.name, Reason::no_source);
     json.member("kind", process.compute ? "compute" : "graphics");
     if (process.memory_known) {
       json.member("memory_bytes", process.memory_bytes);
@@ -136,7 +156,7 @@ void write_processes(JsonWriter& json, const GpuSnapshot& gpu) {
 
 void write_gpu(JsonWriter& json, const GpuSnapshot& gpu, MonotonicTime now) {
   json.begin_object();
-  write_identity(json, gpu.info);
+  write_identity(json, gpu);
   json.member("state", device::to_string(gpu.state))
       .member_or_null("state_detail", gpu.state_detail);
   json.member("state_age_seconds", seconds(now - gpu.state_since));
@@ -146,7 +166,7 @@ void write_gpu(JsonWriter& json, const GpuSnapshot& gpu, MonotonicTime now) {
     write_missing(json, "last_answer_age_seconds", Reason::pending);
   }
   write_readings(json, gpu.readings, EntityKind::gpu);
-  write_limits(json, gpu.info);
+  write_limits(json, gpu);
   json.member("mig_enabled", gpu.info.mig_enabled);
   write_migs(json, gpu);
   write_nvlinks(json, gpu);
@@ -162,6 +182,12 @@ void write_gpu(JsonWriter& json, const GpuSnapshot& gpu, MonotonicTime now) {
 
 void write_missing(JsonWriter& json, const std::string& key, Reason reason) {
   json.key(key).null().member(key + "_reason", to_string(reason));
+}
+
+void member_or_missing(JsonWriter& json, const std::string& key, const std::string& text,
+                       Reason reason) {
+  if (text.empty()) return write_missing(json, key, reason);
+  json.member(key, text);
 }
 
 void write_reading(JsonWriter& json, const std::string& key, const Reading& reading) {
@@ -180,7 +206,7 @@ std::string gpus_document(const store::Snapshot& snapshot,
   json.begin_object()
       .member("schema", "stoker.dev/v1/gpu")
       .member("time", format_utc(snapshot.wall));
-  json.member("simulated", snapshot.driver && snapshot.driver->simulated);
+  write_simulated(json, snapshot);
   json.key("gpus").begin_array();
   for (const GpuSnapshot* gpu : gpus) write_gpu(json, *gpu, snapshot.taken_at);
   json.end_array().end_object();

@@ -65,7 +65,9 @@ Response not_found(const Request& request) {
 bool names(const GpuSnapshot& gpu, std::string_view id, const std::optional<PciAddress>& pci) {
   std::uint32_t index = 0;
   const auto [end, code] = std::from_chars(id.data(), id.data() + id.size(), index);
-  if (code == std::errc{} && end == id.data() + id.size()) return gpu.info.index == index;
+  if (code == std::errc{} && end == id.data() + id.size()) {
+    return gpu.info.index == index && !gpu.info.uuid.empty();  // else it has no index
+  }
   return gpu.info.uuid == id || (pci && gpu.info.pci == *pci);
 }
 

@@ -19,30 +19,31 @@ void write_source(JsonWriter& json, const Snapshot& snapshot) {
   json.member("state", device::to_string(source.state)).member_or_null("detail", source.detail);
   json.member("state_age_seconds",
               static_cast<double>((snapshot.taken_at - source.since).count()) / 1e9);
-  json.key("probe_pid");
   if (source.probe_pid > 0) {
-    json.value(source.probe_pid);
+    json.member("probe_pid", source.probe_pid);
   } else {
-    json.null();
+    json.inapplicable("probe_pid");
   }
   json.member("stuck_probes", source.stuck_probes).member("restarts", source.restarts);
   json.end_object();
 }
 
+Reason why_no_driver(const Snapshot& snapshot) {
+  const Reason why = store::reason_of(snapshot.source.state);
+  return why == Reason::ok ? Reason::pending : why;
+}
+
 void write_driver(JsonWriter& json, const Snapshot& snapshot) {
-  if (!snapshot.driver) {
-    const Reason why = store::reason_of(snapshot.source.state);
-    return write_missing(json, "driver", why == Reason::ok ? Reason::pending : why);
-  }
+  if (!snapshot.driver) return write_missing(json, "driver", why_no_driver(snapshot));
   const auto& driver = *snapshot.driver;
   json.key("driver").begin_object();
-  json.member_or_null("driver_version", driver.driver_version);
-  json.member_or_null("nvml_version", driver.nvml_version);
+  member_or_missing(json, "driver_version", driver.driver_version, Reason::not_supported);
+  member_or_missing(json, "nvml_version", driver.nvml_version, Reason::not_supported);
   if (driver.cuda_version > 0) {
     json.member("cuda_version",
                 fmt::format("{}.{}", driver.cuda_version / 1000, driver.cuda_version % 1000 / 10));
   } else {
-    json.key("cuda_version").null();
+    write_missing(json, "cuda_version", Reason::not_supported);
   }
   json.key("abi_notes").begin_array();
   for (const auto& note : driver.abi_notes) json.value(note);
@@ -72,8 +73,9 @@ void write_node(JsonWriter& json, const Snapshot& snapshot) {
 
 }  // namespace
 
-bool is_simulated(const Snapshot& snapshot, const std::string& profile) {
-  return !profile.empty() || (snapshot.driver && snapshot.driver->simulated);
+void write_simulated(JsonWriter& json, const Snapshot& snapshot) {
+  if (!snapshot.driver) return write_missing(json, "simulated", why_no_driver(snapshot));
+  json.member("simulated", snapshot.driver->simulated);
 }
 
 std::string status_document(const Snapshot& snapshot, const StatusFacts& facts) {
@@ -82,8 +84,9 @@ std::string status_document(const Snapshot& snapshot, const StatusFacts& facts) 
   JsonWriter json;
   json.begin_object().member("schema", "stoker.dev/v1/status");
   json.member("verdict", health::to_string(judged.verdict)).member("reason", judged.reason);
-  json.member("simulated", is_simulated(snapshot, facts.simulated_profile));
-  json.member_or_null("simulated_profile", facts.simulated_profile);
+  write_simulated(json, snapshot);
+  const bool simulated = snapshot.driver && snapshot.driver->simulated;
+  json.member_or_null("simulated_profile", simulated ? facts.simulated_profile : "");
   json.member("time", format_utc(snapshot.wall)).member("stoker_version", facts.version);
   write_source(json, snapshot);
   write_driver(json, snapshot);

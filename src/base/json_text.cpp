@@ -62,9 +62,13 @@ JsonWriter& JsonWriter::value(double number) {
   return put(fmt::format("{}", number));
 }
 
+JsonWriter& JsonWriter::inapplicable(std::string_view name) {
+  key(name).null();
+  return member(std::string(name) + "_reason", "not_applicable");
+}
+
 JsonWriter& JsonWriter::member_or_null(std::string_view name, std::string_view text) {
-  key(name);
-  return text.empty() ? null() : value(text);
+  return text.empty() ? inapplicable(name) : member(name, text);
 }
 
 JsonWriter& JsonWriter::open(char bracket) {

@@ -36,7 +36,9 @@ class JsonWriter {
   JsonWriter& member(std::string_view name, const T& content) {
     return key(name).value(content);
   }
-  // null for an empty text.
+  // What this object has none of: null beside "<name>_reason": "not_applicable".
+  JsonWriter& inapplicable(std::string_view name);
+  // inapplicable() for an empty text.
   JsonWriter& member_or_null(std::string_view name, std::string_view text);
 
   [[nodiscard]] const std::string& text() const { return text_; }

@@ -20,8 +20,10 @@ TEST(JsonText, WritesNestedDocumentsInTheOrderGiven) {
       .end_array();
   json.end_array().member_or_null("none", "").member("big", std::uint64_t{18446744073709551615U});
   json.end_object();
-  EXPECT_EQ(json.text(), R"({"b":1,"a":"x","list":[true,null,-5,0.1,{},[]],"none":null,)"
-                         R"("big":18446744073709551615})");
+  EXPECT_EQ(
+      json.text(),
+      R"({"b":1,"a":"x","list":[true,null,-5,0.1,{},[]],"none":null,"none_reason":"not_applicable",)"
+      R"("big":18446744073709551615})");
 }
 
 TEST(JsonText, EscapesWhatWouldBreakADocument) {

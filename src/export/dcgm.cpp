@@ -27,10 +27,12 @@ struct Line {
 std::string labels_of(const store::GpuSnapshot& gpu, const device::MigInfo* mig,
                       const store::Snapshot& snapshot, HostLabel host) {
   std::string labels;
-  append_label(labels, "gpu", fmt::format_int(gpu.info.index).c_str());
+  // A GPU that could never be opened is known by its address alone; it has no index.
+  const auto index = gpu.info.uuid.empty() ? std::string() : fmt::format_int(gpu.info.index).str();
+  append_label(labels, "gpu", index);
   append_label(labels, "UUID", gpu.info.uuid);
   append_label(labels, "pci_bus_id", gpu.info.pci.nvml());
-  append_label(labels, "device", fmt::format("nvidia{}", gpu.info.index));
+  append_label(labels, "device", index.empty() ? index : "nvidia" + index);
   append_label(labels, "modelName", gpu.info.name);
   if (mig != nullptr) {
     // A compute instance's profile has the slices in front: "1c.3g.40gb" lies in a "3g.40gb".

@@ -10,11 +10,10 @@ namespace stoker {
 namespace {
 
 void member_or_null(JsonWriter& json, std::string_view key, int number) {
-  json.key(key);
   if (number > 0) {
-    json.value(number);
+    json.member(key, number);
   } else {
-    json.null();
+    json.inapplicable(key);
   }
 }
 

@@ -63,10 +63,13 @@ TEST(RenderFindings, AsJsonWithEveryKeyOfTheContract) {
   const Finding findings[] = {wrong_key()};
   EXPECT_EQ(render_json(findings),
             R"({"schema":"stoker.dev/v1/finding","findings":[{"rule":"config-unknown-key",)"
-            R"("severity":"error","state":"firing","since":null,"entity":"file:my stoker.yaml",)"
-            R"("file":"my stoker.yaml","line":3,"column":5,)"
-            R"("message":"there is no option \"sim.profle\"","cause":null,"action":null,)"
-            R"("fix":"did you mean 'sim.profile'?","source":null,"evidence":[]}]})");
+            R"("severity":"error","state":"firing","since":null,"since_reason":"not_applicable",)"
+            R"("entity":"file:my stoker.yaml","file":"my stoker.yaml","line":3,"column":5,)"
+            R"("message":"there is no option \"sim.profle\"",)"
+            R"("cause":null,"cause_reason":"not_applicable",)"
+            R"("action":null,"action_reason":"not_applicable",)"
+            R"("fix":"did you mean 'sim.profile'?",)"
+            R"("source":null,"source_reason":"not_applicable","evidence":[]}]})");
   EXPECT_EQ(render_json({}), R"({"schema":"stoker.dev/v1/finding","findings":[]})");
 }
 
