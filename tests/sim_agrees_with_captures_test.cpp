@@ -358,6 +358,7 @@ class SimAgreesWithCaptures : public testing::Test {
         if (all.gpus[row].presence == Presence::absent) continue;
         begin_load(all.gpus[row], row, LoadKind::idle, row, monotonic_ns(all.clock));
         settle(all.gpus[row], monotonic_ns(all.clock));
+        std::ranges::fill(all.gpus[row].power.violation_ns, 0);
       }
     });
     ASSERT_TRUE(settled) << settled.error().describe();
