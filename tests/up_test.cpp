@@ -6,6 +6,7 @@
 
 #include "catalog/field.h"
 #include "net/http_client.h"
+#include "net/http_server.h"
 #include "support/golden.h"
 #include "support/stoker_process.h"
 
@@ -85,7 +86,8 @@ TEST_F(Up, ServesASimulatedNodeAndSaysThatItIsOne) {
 
   const auto status = ask_until_read({"status", "--agent", url});
   EXPECT_EQ(status.status, 0) << status.out << status.err;
-  expect_golden("cli/status.txt", masked(replaced(status.out, hostname(), "HOST")));
+  expect_golden("cli/status.txt",
+                masked(replaced(status.out, "node      " + hostname() + ",", "node      HOST,")));
   const auto gpus = run_stoker({"gpus", "--agent", url});
   EXPECT_EQ(gpus.status, 0) << gpus.err;
   expect_golden("cli/gpus.txt", masked(gpus.out));
@@ -296,6 +298,20 @@ TEST(CommandLine, SaysThatNoAgentRuns) {
   EXPECT_EQ(fields.err, "no agent runs here, so no costs have been measured\n");
   EXPECT_NE(fields.out.find("utilization_rates"), std::string::npos);
   EXPECT_EQ(run_stoker({"fields", "--agent", "http://127.0.0.1:1"}).status, 2);
+}
+
+TEST(CommandLine, DoesNotTakeAnAgentInTroubleForNone) {
+  const auto server = net::HttpServer::bind({.listen = "127.0.0.1:0"});
+  ASSERT_TRUE(server);
+  (*server)->serve(
+      [](const net::Request&) { return net::Response{.status = 500, .body = "out of order\n"}; });
+  const auto fields = run_stoker({"fields"}, {"STOKER_LISTEN=" + (*server)->address()});
+  EXPECT_EQ(fields.status, 2);
+  EXPECT_EQ(fields.out, "");
+  EXPECT_EQ(
+      fields.err.rfind("stoker: http://" + (*server)->address() + "/api/v1/fields answered 500", 0),
+      0U)
+      << fields.err;
 }
 
 TEST(ConfigVerb, ChecksAFile) {

@@ -128,9 +128,8 @@ Result<std::string> ask_agent(const AgentFlags& flags, std::string_view path) {
   }
   if (!answer) return fail(answer.error());
   if (answer->status != 200) {
-    return fail(ErrorCode::unavailable,
-                fmt::format("{}{} answered {}: {}", url, path, answer->status,
-                            api::error_message(answer->body)));
+    return fail(ErrorCode::internal, fmt::format("{}{} answered {}: {}", url, path, answer->status,
+                                                 api::error_message(answer->body)));
   }
   return std::move(answer->body);
 }

@@ -37,7 +37,8 @@ struct AgentFlags {
 };
 void add_agent_flags(CLI::App& verb, AgentFlags& flags);
 
-// GET of `path` from the agent: its document. The error says what to do if there is no agent.
+// GET of `path` from the agent: its document. `unavailable` only where the connection is refused: no
+// agent runs there, and the error says what to do. Any other error is an agent that does not answer.
 Result<std::string> ask_agent(const AgentFlags& flags, std::string_view path);
 
 enum class Output { table, json, yaml, jsonl, sarif };

@@ -16,8 +16,10 @@ constexpr const char* examples = R"(Examples:
   stoker fields                      every field, its driver call and what the call costs here
   stoker fields -o json | jq '.fields[] | select(.cost_class == "dear")'
 
-Costs are measured by the running agent; without one the table is printed without them.
-Exit codes: 0 printed, 2 wrong usage, or --agent was given and does not answer.)";
+Costs are measured by the running agent; where none listens the table is printed
+without them.
+Exit codes: 0 printed, 2 wrong usage, or an agent that does not answer as it should;
+with --agent also if none listens there.)";
 
 struct FieldsFlags {
   AgentFlags agent;

@@ -3,6 +3,7 @@
 #include <curl/curl.h>
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <memory>
 
 namespace stoker::net {
@@ -20,13 +21,15 @@ std::size_t take_body(char* data, std::size_t /*always 1*/, std::size_t size, vo
   return size;
 }
 
-ErrorCode code_of(CURLcode code) {
+ErrorCode code_of(CURLcode code, long system_error) {
   switch (code) {
     case CURLE_OPERATION_TIMEDOUT: return ErrorCode::timeout;
     case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL: return ErrorCode::invalid_input;
     case CURLE_WRITE_ERROR: return ErrorCode::corrupt;
-    default: return ErrorCode::unavailable;
+    case CURLE_COULDNT_CONNECT:
+      return system_error == ECONNREFUSED ? ErrorCode::unavailable : ErrorCode::io;
+    default: return ErrorCode::io;
   }
 }
 
@@ -52,7 +55,10 @@ Result<ClientResponse> http_get(const std::string& url, const ClientOptions& opt
   curl_easy_setopt(handle.get(), CURLOPT_WRITEDATA, &sink);
   const CURLcode code = curl_easy_perform(handle.get());
   if (code != CURLE_OK) {
-    return fail(code_of(code), fmt::format("GET {}: {}", url, curl_easy_strerror(code)));
+    long system_error = 0;
+    curl_easy_getinfo(handle.get(), CURLINFO_OS_ERRNO, &system_error);
+    return fail(code_of(code, system_error),
+                fmt::format("GET {}: {}", url, curl_easy_strerror(code)));
   }
   long status = 0;
   const char* content_type = nullptr;

@@ -20,7 +20,8 @@ struct ClientResponse {
 };
 
 // GET of an http:// or https:// URL: no proxy, no redirects. Any status is a response. unavailable
-// where nobody listens, timeout, invalid_input for a URL that is none.
+// where the connection is refused, so that nobody listens; timeout; invalid_input for a URL that is
+// none; corrupt for a body that is too long; io for every other failure.
 Result<ClientResponse> http_get(const std::string& url, const ClientOptions& options = {});
 
 }  // namespace stoker::net

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <future>
+
 #include "net/gzip.h"
 #include "net/http_client.h"
 #include "net/http_server.h"
@@ -42,17 +44,24 @@ TEST(HttpGet, TellsStatusTypeAndBody) {
 
 TEST(HttpGet, TellsWhenNobodyIsThere) {
   EXPECT_EQ(http_get("http://127.0.0.1:1/").error().code(), ErrorCode::unavailable);
+  // Somebody is there, and speaks no HTTP.
+  const auto server = start({.listen = "127.0.0.1:0"}, [](const Request&) { return Response{}; });
+  ASSERT_TRUE(server);
+  EXPECT_EQ(http_get("https://" + (*server)->address() + "/").error().code(), ErrorCode::io);
   EXPECT_EQ(http_get("file:///etc/passwd").error().code(), ErrorCode::invalid_input);
 }
 
 TEST(HttpGet, GivesUpAfterItsTimeout) {
-  const auto server = start({.listen = "127.0.0.1:0"}, [](const Request&) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    return Response{};
-  });
+  std::promise<void> given_up;
+  const auto server =
+      start({.listen = "127.0.0.1:0"}, [waiting = given_up.get_future().share()](const Request&) {
+        waiting.wait();
+        return Response{};
+      });
   ASSERT_TRUE(server);
   const auto answer =
       http_get("http://" + (*server)->address() + "/", {.timeout = std::chrono::milliseconds(100)});
+  given_up.set_value();
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code(), ErrorCode::timeout);
 }
