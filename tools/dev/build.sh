@@ -28,10 +28,11 @@ dev_up() {
   dev_build release stoker_product
   if [[ " $* " != *" --sim"* && " $* " != *" --help"* && " $* " != *" -h "* ]] && ! driver_present; then
     arguments+=(--sim hgx-h100)
-    [[ " $* " == *" --data"* ]] || arguments+=(--data build/up-data)
+    local place="the data folder"
+    [[ " $* " == *" --data"* ]] || { arguments+=(--data build/up-data); place=build/up-data; }
     say
     say "No NVIDIA driver was found on this machine. What you will see are SIMULATED cards: eight H100s that"
-    say "exist only in files under build/up-data. The console, the API and the metrics say so too."
+    say "exist only in files under $place. The console, the API and the metrics say so too."
     say
   fi
   say "==> stoker up ${arguments[*]}"
