@@ -1,5 +1,6 @@
 // Contract (docs/specs/api.md): wherever a document has null, "<key>_reason" stands beside it and says
 // why; what is there has no reason.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "api/document_reader.h"
@@ -74,12 +75,14 @@ std::vector<std::pair<const char*, Snapshot>> nodes() {
 
 void expect_reasons(const Json& value, const std::string& where) {
   if (value.is_array()) {
-    for (const Json& entry : value) expect_reasons(entry, where + "[]");
+    const std::string entries = where + "[]";
+    for (const Json& entry : value) expect_reasons(entry, entries);
   }
   if (!value.is_object()) return;
   for (const auto& [key, member] : value.items()) {
-    EXPECT_EQ(member.is_null(), value.contains(key + "_reason")) << where << "." << key;
-    expect_reasons(member, where + "." + key);
+    const std::string place = fmt::format("{}.{}", where, key);
+    EXPECT_EQ(member.is_null(), value.contains(key + "_reason")) << place;
+    expect_reasons(member, place);
   }
 }
 
@@ -105,18 +108,22 @@ TEST(MissingValues, AGpuThatWasNeverOpenedHasNoIndex) {
   EXPECT_EQ(service.answer({.method = "GET", .path = "/api/v1/gpus/0000:09:00.0"}).status, 200);
 }
 
+Json status_of(const Snapshot& snapshot, const std::string& profile) {
+  Service service([&] { return snapshot; }, {.simulated_profile = profile});
+  return Json::parse(service.answer({.method = "GET", .path = "/api/v1/status"}).body);
+}
+
 TEST(Simulated, IsWhatTheDriverSaysOfItselfAndNotWhatWasAskedFor) {
   for (const bool really : {false, true}) {
     for (const char* asked : {"", "hgx-h100"}) {
       Snapshot snapshot = node(card());
       snapshot.driver->simulated = really;
-      const Json status = Json::parse(status_document(snapshot, {"0.1.0", asked}));
+      const Json status = status_of(snapshot, asked);
       EXPECT_EQ(status["simulated"], really) << asked;
       EXPECT_EQ(status["simulated_profile"].is_string(), really && *asked != '\0') << asked;
     }
   }
-  const Json starting = Json::parse(
-      status_document(without_driver(device::SourceState::starting), {"0.1.0", "hgx-h100"}));
+  const Json starting = status_of(without_driver(device::SourceState::starting), "hgx-h100");
   EXPECT_TRUE(starting["simulated"].is_null()) << "no driver has been heard yet";
   EXPECT_EQ(starting["simulated_reason"], "pending");
 }
