@@ -33,4 +33,18 @@ Result<std::string> percent_decode(std::string_view text) {
   return out;
 }
 
+std::string percent_encode(std::string_view text) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
+  std::string out;
+  for (const char c : text) {
+    if (plain.find(c) != std::string_view::npos) {
+      out += c;
+    } else {
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return out;
+}
+
 }  // namespace stoker::net
