@@ -23,7 +23,7 @@ MAY_INCLUDE = {
     "event": GROUND | {"os", "catalog", "device"},
     "store": GROUND | {"os", "catalog", "device", "sample", "event"},
     "history": GROUND | {"catalog", "device", "store"},
-    "topology": PURE | {"os"},  # os/node_devices.h alone: what sysfs told, as plain data
+    "topology": PURE,
     "health": PURE,
     "incident": PURE | {"health"},
     "remedy": PURE | {"health", "incident"},

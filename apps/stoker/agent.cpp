@@ -51,6 +51,29 @@ store::StoreOptions store_options(const Settings& settings, const os::Env& env) 
   return options;
 }
 
+// A history's slots are as long as its field's period, at the scale in force.
+history::HistoryOptions history_options(const Settings& settings) {
+  history::HistoryOptions options{.fields = history::default_fields(),
+                                  .node_fields = history::default_node_fields()};
+  if (const auto& names = settings.words(OptionId::history_fields); !names.empty()) {
+    options.fields.clear();
+    for (const auto& name : names) {
+      const auto id = find_field(name);
+      if (id && std::ranges::find(options.fields, *id) == options.fields.end()) {
+        options.fields.push_back(*id);
+      }
+    }
+  }
+  options.period_of = [rates = rates_of(settings)](const Field& row) {
+    const sample::NodeSamplerOptions of_node;
+    if (row.entity == EntityKind::node) {
+      return row.cost == CostClass::cheap ? of_node.period : of_node.disk_period;
+    }
+    return device::probe::scaled(device::probe::period_of(rates, row.cost), rates.scale);
+  };
+  return options;
+}
+
 exporting::HostLabel host_label_of(const Settings& settings) {
   const std::string& word = settings.text(OptionId::metrics_host_label);
   if (word == "hostname") return exporting::HostLabel::lower;
@@ -75,12 +98,31 @@ log::Level log_level_of(const Settings& settings) {
   return log::Level::info;
 }
 
-api::ServiceOptions service_options(const Settings& settings, const std::string& profile) {
+std::optional<unsigned> count_of(const Settings& settings, OptionId id) {
+  const std::string& text = settings.text(id);
+  if (text.empty()) return std::nullopt;
+  return static_cast<unsigned>(std::stoul(text));  // digits alone: config/value.cpp
+}
+
+health::Expected expected_of(const Settings& settings) {
+  return {.gpus = count_of(settings, OptionId::expect_gpus),
+          .products = settings.words(OptionId::expect_product),
+          .driver = settings.text(OptionId::expect_driver),
+          .nics = settings.words(OptionId::expect_nics),
+          .nvlinks = count_of(settings, OptionId::expect_nvlinks),
+          .pcie_generation = count_of(settings, OptionId::expect_pcie_generation),
+          .pcie_width = count_of(settings, OptionId::expect_pcie_width)};
+}
+
+api::ServiceOptions service_options(const Settings& settings, const std::string& profile,
+                                    const history::History& history) {
   return {.version = STOKER_VERSION,
           .revision = STOKER_REVISION,
           .simulated_profile = profile,
           .host_label = host_label_of(settings),
-          .extra_fields = extra_fields_of(settings)};
+          .extra_fields = extra_fields_of(settings),
+          .expected = expected_of(settings),
+          .history = &history};
 }
 
 device::probe::SupervisorOptions supervisor_options(const Settings& settings) {
@@ -137,20 +179,24 @@ Agent::Agent(const Settings& settings, DataFolder data, SourceParts parts,
     : data_(std::move(data)),
       env_(std::move(parts.env)),
       store_(env_->clock(), store_options(settings, *env_)),
-      derive_(store_),
+      history_(env_->clock(), history_options(settings)),
+      keeper_(history_, data_.path() + "/history.zst"),
+      told_({&store_, &history_}),
+      derive_(told_),
       source_(std::move(parts.source)),
       node_sampler_(
           *env_,
           {.data_folder = data_.path(), .cache_folder = settings.text(OptionId::disks_cache)},
           [this](const auto& readings, const auto& costs) {
             store_.on_node_readings(readings);
+            history_.on_node_readings(readings);
             store_.on_node_costs(costs);
           }),
-      devices_watch_(*env_,
-                     [this](os::NodeDevices seen) { store_.on_node_devices(std::move(seen)); }),
+      devices_watch_(*env_, [this](NodeDevices seen) { store_.on_node_devices(std::move(seen)); }),
       service_([this] { return store_.snapshot(); },
-               service_options(settings, parts.simulated_profile), env_->clock()),
+               service_options(settings, parts.simulated_profile, history_), env_->clock()),
       server_(std::move(server)) {
+  keeper_.start();
   source_->start(derive_);
   node_sampler_.start();
   devices_watch_.start();
@@ -161,6 +207,7 @@ Agent::~Agent() {
   devices_watch_.stop();
   node_sampler_.stop();
   source_->stop();
+  keeper_.stop();
 }
 
 bool Agent::has_readings() const {
@@ -178,6 +225,7 @@ void Agent::serve() {
 void Agent::reload(const Settings& settings) {
   log::set_level(log_level_of(settings));
   service_.set_metrics(host_label_of(settings), extra_fields_of(settings));
+  service_.set_expected(expected_of(settings));
 }
 
 }  // namespace stoker::app

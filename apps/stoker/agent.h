@@ -12,6 +12,9 @@
 #include "config/settings.h"
 #include "data_folder.h"
 #include "device/api.h"
+#include "device/tee.h"
+#include "history/history.h"
+#include "history/keeper.h"
 #include "net/http_server.h"
 #include "os/env.h"
 #include "sample/derive.h"
@@ -64,11 +67,14 @@ class Agent {
 
   // Each is safe by itself.
   store::Store store_;
-  sample::Derive derive_;                    // tells store_
+  history::History history_;
+  history::Keeper keeper_;                   // saves history_
+  device::Tee told_;                         // tells store_ and history_
+  sample::Derive derive_;                    // tells told_
   std::unique_ptr<device::Source> source_;   // tells derive_
-  sample::NodeSampler node_sampler_;         // tells store_
+  sample::NodeSampler node_sampler_;         // tells store_ and history_
   sample::DevicesWatch devices_watch_;       // tells store_
-  api::Service service_;                     // asks store_
+  api::Service service_;                     // asks store_ and history_
   std::unique_ptr<net::HttpServer> server_;  // asks service_
 };
 

@@ -136,6 +136,7 @@ Result<std::string> ask_agent(const AgentFlags& flags, std::string_view path) {
 
 void add_output_flag(CLI::App& verb, Output& output, std::string_view formats) {
   const std::map<std::string, Output> all = {{"table", Output::table},
+                                             {"plot", Output::plot},
                                              {"json", Output::json},
                                              {"yaml", Output::yaml},
                                              {"jsonl", Output::jsonl},

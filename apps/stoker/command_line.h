@@ -41,11 +41,11 @@ void add_agent_flags(CLI::App& verb, AgentFlags& flags);
 // agent runs there, and the error says what to do. Any other error is an agent that does not answer.
 Result<std::string> ask_agent(const AgentFlags& flags, std::string_view path);
 
-enum class Output { table, json, yaml, jsonl, sarif };
+enum class Output { table, plot, json, yaml, jsonl, sarif };
 // -o/--output, one of the words of `formats` ("table|json|yaml").
 void add_output_flag(CLI::App& verb, Output& output, std::string_view formats);
 
-// Prints `document` of the API as `output`, which is not table.
+// Prints `document` of the API as `output`, which is neither table nor plot.
 int print_document(const std::string& document, Output output);
 
 // "stoker: MESSAGE" on standard error; returns exit_could_not.

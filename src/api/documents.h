@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json_text.h"
+#include "health/expected.h"
 #include "model/finding.h"
 #include "store/snapshot.h"
 
@@ -20,6 +21,7 @@ std::string gpus_document(const store::Snapshot& snapshot,
 struct StatusFacts {
   std::string version;
   std::string simulated_profile;  // what was asked for; told where the driver is simulated
+  health::Expected expected;
 };
 std::string status_document(const store::Snapshot& snapshot, const StatusFacts& facts);
 

@@ -8,6 +8,8 @@
 #include <optional>
 
 #include "api/documents.h"
+#include "api/expect_document.h"
+#include "api/history_document.h"
 #include "api/topology_document.h"
 #include "base/closest.h"
 #include "health/node_status.h"
@@ -22,19 +24,22 @@ using store::Snapshot;
 
 constexpr const char* json_type = "application/json";
 constexpr std::string_view gpus_below = "/api/v1/gpus/";
+constexpr std::string_view history_page = "/api/v1/history";
 
 struct Page {
   std::string_view path;
   std::string_view help;
 };
-constexpr std::array<Page, 9> pages = {{
+constexpr std::array<Page, 11> pages = {{
     {"/metrics", "for Prometheus; the same series as dcgm-exporter, and stoker_*"},
     {"/healthz", "200 while this process serves"},
     {"/readyz", "200 while the GPUs are being read"},
     {"/api/v1/status", "is anything wrong, and why"},
     {"/api/v1/gpus", "every GPU with all its readings"},
     {"/api/v1/gpus/{index|uuid|pci}", "one GPU"},
+    {"/api/v1/expect", "what this node should have, against what is there"},
     {"/api/v1/topology", "how GPUs and NICs are connected"},
+    {history_page, "a field's last hour or day: ?field=power, &gpu=3, &since=6h, &step=minute"},
     {"/api/v1/fields", "what is read, and what reading it costs here"},
     {"/", "this page"},
 }};
@@ -112,11 +117,13 @@ Response index_page(const std::string& version) {
 
 Service::Service(Snapshots snapshots, ServiceOptions options, const Clock& clock)
     : snapshots_(std::move(snapshots)),
+      history_(options.history),
       simulated_profile_(std::move(options.simulated_profile)),
       version_(options.version),
       clock_(clock) {
   render_.host_label = options.host_label;
   render_.extra_fields = std::move(options.extra_fields);
+  expected_ = std::move(options.expected);
   render_.version = std::move(options.version);
   render_.revision = std::move(options.revision);
 }
@@ -127,11 +134,21 @@ void Service::set_metrics(exporting::HostLabel host_label, std::vector<FieldId> 
   render_.extra_fields = std::move(extra_fields);
 }
 
+void Service::set_expected(health::Expected expected) {
+  const MutexLock lock(mutex_);
+  expected_ = std::move(expected);
+}
+
+health::Expected Service::expected() {
+  const MutexLock lock(mutex_);
+  return expected_;
+}
+
 Response Service::metrics(const Request& request) {
   const auto started = clock_.monotonic();
   const Snapshot snapshot = snapshots_();
   const auto format = exporting::choose_format(request.accept);
-  const auto findings = health::evaluate(snapshot);
+  const auto findings = health::evaluate(snapshot, expected());
   const MutexLock lock(mutex_);
   Response response{.content_type = std::string(exporting::content_type(format)),
                     .body = exporting::render(snapshot, findings, render_, format)};
@@ -139,6 +156,21 @@ Response Service::metrics(const Request& request) {
   render_.scrapes.render_seconds +=
       static_cast<double>((clock_.monotonic() - started).count()) / 1e9;
   return response;
+}
+
+Response Service::history(const Request& request) {
+  if (history_ == nullptr) {
+    return problem(request, 404, ErrorCode::not_found, "no history is kept here");
+  }
+  const auto question = parse_history_question(request.query, *history_);
+  if (!question) {
+    return problem(request, 400, question.error().code(), question.error().message());
+  }
+  auto document = history_document(snapshots_(), *history_, *question);
+  if (!document) {
+    return problem(request, 404, document.error().code(), document.error().message());
+  }
+  return json(std::move(*document));
 }
 
 Response Service::answer(const Request& request) {
@@ -154,6 +186,7 @@ Response Service::answer(const Request& request) {
   }
   // Scrapers add parameters to /metrics; a question to the API that we don't understand would get the
   // wrong answer.
+  if (path == history_page) return history(request);
   if (is_api(path) && !request.query.empty()) {
     return problem(
         request, 400, ErrorCode::invalid_input,
@@ -165,8 +198,9 @@ Response Service::answer(const Request& request) {
   const Snapshot snapshot = snapshots_();
   if (path == "/readyz") return ready(snapshot);
   if (path == "/api/v1/status")
-    return json(status_document(snapshot, {version_, simulated_profile_}));
+    return json(status_document(snapshot, {version_, simulated_profile_, expected()}));
   if (path == "/api/v1/fields") return json(fields_document(&snapshot));
+  if (path == "/api/v1/expect") return json(expect_document(health::compare(snapshot, expected())));
   if (path == "/api/v1/topology") return json(topology_document(topology::build(snapshot)));
   return one ? one_gpu(request, snapshot) : all_gpus(snapshot);
 }

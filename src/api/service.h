@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "base/thread_safety.h"
 #include "export/render.h"
+#include "health/expected.h"
+#include "history/history.h"
 #include "net/http_server.h"
 #include "store/snapshot.h"
 
@@ -20,11 +22,15 @@ struct ServiceOptions {
   std::string simulated_profile;
   exporting::HostLabel host_label = exporting::HostLabel::upper;
   std::vector<FieldId> extra_fields;
+  health::Expected expected;
+  // Must outlive the service; nullptr: none is kept.
+  const history::History* history = nullptr;
 };
 
 // Routes: / (what there is), /metrics, /healthz, /readyz, /api/v1/status, /api/v1/gpus,
-// /api/v1/gpus/{index|uuid|pci}, /api/v1/topology, /api/v1/fields. GET and HEAD; anything else is
-// 405. Errors below /api are JSON: {"schema":"stoker.dev/v1/error","error":{"code","message"}}.
+// /api/v1/gpus/{index|uuid|pci}, /api/v1/topology, /api/v1/expect, /api/v1/history, /api/v1/fields.
+// GET and HEAD; anything else is 405. Errors below /api are JSON:
+// {"schema":"stoker.dev/v1/error","error":{"code","message"}}.
 class Service {
  public:
   using Snapshots = std::function<store::Snapshot()>;
@@ -37,18 +43,23 @@ class Service {
   // Takes over what may change while running (config reload).
   void set_metrics(exporting::HostLabel host_label, std::vector<FieldId> extra_fields)
       EXCLUDES(mutex_);
+  void set_expected(health::Expected expected) EXCLUDES(mutex_);
 
  private:
+  health::Expected expected() EXCLUDES(mutex_);
   net::Response metrics(const net::Request& request) EXCLUDES(mutex_);
+  net::Response history(const net::Request& request);
 
   // Constant after construction.
   const Snapshots snapshots_;
+  const history::History* const history_;
   const std::string simulated_profile_;
   const std::string version_;
   const Clock& clock_;
 
   Mutex mutex_;
   exporting::RenderOptions render_ GUARDED_BY(mutex_);
+  health::Expected expected_ GUARDED_BY(mutex_);
 };
 
 }  // namespace stoker::api

@@ -79,7 +79,7 @@ void write_simulated(JsonWriter& json, const Snapshot& snapshot) {
 }
 
 std::string status_document(const Snapshot& snapshot, const StatusFacts& facts) {
-  const auto findings = health::evaluate(snapshot);
+  const auto findings = health::evaluate(snapshot, facts.expected);
   const auto judged = health::judge(snapshot, findings);
   JsonWriter json;
   json.begin_object().member("schema", "stoker.dev/v1/status");

@@ -83,12 +83,7 @@ void write_nic(JsonWriter& json, const Topology& topology, std::size_t number) {
   const NicNode& nic = topology.nics[number];
   const std::size_t place = topology.gpus.size() + number;
   json.begin_object().member("row", topology::row_name(topology, place)).member("name", nic.name);
-  json.key("pci");
-  if (nic.pci) {
-    json.value(nic.pci->sysfs());
-  } else {
-    json.null();
-  }
+  json.member_or_null("pci", nic.pci ? nic.pci->sysfs() : "");
   write_place(json, topology, nic);
   json.member_or_null("link_layer", nic.link_layer).member_or_null("port_state", nic.port_state);
   if (nic.rate_gbps) {

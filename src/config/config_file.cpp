@@ -64,7 +64,8 @@ class FileReader {
                      "leave the key out to take its default");
     }
     std::string text = value.text;
-    if (value.kind == yaml::Node::Kind::list && row.type == OptionType::fields) {
+    const bool takes_list = row.type == OptionType::fields || row.type == OptionType::names;
+    if (value.kind == yaml::Node::Kind::list && takes_list) {
       for (const auto& item : value.items) text += (text.empty() ? "" : ",") + item.text;
     } else if (value.kind != yaml::Node::Kind::scalar) {
       return problem("config-wrong-value", value.place,

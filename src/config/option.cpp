@@ -26,6 +26,8 @@ const char* to_string(OptionType type) {
     case OptionType::boolean: return "boolean";
     case OptionType::choice: return "choice";
     case OptionType::fields: return "fields";
+    case OptionType::names: return "names";
+    case OptionType::count: return "count";
   }
   return "text";
 }

@@ -30,7 +30,9 @@ enum class OptionType : std::uint8_t {
   number,
   boolean,
   choice,
-  fields
+  fields,
+  names,
+  count
 };
 
 // Stable lower-case word.
@@ -56,7 +58,8 @@ const Option& option(OptionId id);
 const Option* find_option(std::string_view key);
 std::vector<std::string> option_keys();
 
-// text, path, address, choice: string; fields: DCGM names.
+// text, path, address, choice: string; count: string too, empty where nothing is said; fields, names:
+// words.
 using Value = std::variant<std::string, Nanoseconds, double, bool, std::vector<std::string>>;
 
 // `text` as a value of `option`, checked against its range; invalid_input says what is wrong.

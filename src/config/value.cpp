@@ -60,39 +60,61 @@ Result<Value> parse_boolean(std::string_view text) {
   return fail(ErrorCode::invalid_input, fmt::format("\"{}\" is neither true nor false", text));
 }
 
-std::vector<std::string> dcgm_names() {
+// A list of fields takes those that DCGM has (range "dcgm"), or those of a GPU ("gpu").
+bool of_dcgm(const Option& option) { return option.range == "dcgm"; }
+
+bool is_meant(const Option& option, const Field& row) {
+  return of_dcgm(option) ? !row.dcgm_name.empty() : row.entity == EntityKind::gpu;
+}
+
+std::vector<std::string> field_names(const Option& option) {
   std::vector<std::string> names;
   for (const Field& row : all_fields()) {
-    if (!row.dcgm_name.empty()) names.emplace_back(row.dcgm_name);
+    if (is_meant(option, row)) names.emplace_back(of_dcgm(option) ? row.dcgm_name : row.name);
   }
   return names;
 }
 
-Result<Value> parse_fields(std::string_view text) {
+Result<Value> parse_fields(const Option& option, std::string_view text) {
   auto names = split(text, ',');
   for (const auto& name : names) {
     const auto id = find_field(name);
-    if (id && !field(*id).dcgm_name.empty()) continue;
-    return fail(ErrorCode::invalid_input,
-                fmt::format("\"{}\" is no DCGM field that Stoker knows", name));
+    if (id && is_meant(option, field(*id))) continue;
+    return fail(ErrorCode::invalid_input, fmt::format("\"{}\" is no {} field that Stoker knows",
+                                                      name, of_dcgm(option) ? "DCGM" : "GPU"));
   }
   return Value(std::move(names));
 }
 
 // The one of `text`'s names that is wrong gets a suggestion.
-std::string right_fields(std::string_view text) {
-  const auto known = dcgm_names();
+std::string right_fields(const Option& option, std::string_view text) {
+  const auto known = field_names(option);
   for (const auto& name : split(text, ',')) {
-    if (find_field(name)) continue;
+    const auto id = find_field(name);
+    if (id && is_meant(option, field(*id))) continue;
     if (auto hint = did_you_mean(name, known); !hint.empty()) return hint;
   }
-  return "names as DCGM_FI_DEV_PSTATE; `stoker fields` lists them";
+  return fmt::format("names as {}; `stoker fields` lists them",
+                     of_dcgm(option) ? "DCGM_FI_DEV_PSTATE" : "power");
 }
 
 std::string right_choice(const Option& option, std::string_view text) {
   const auto words = split(option.range, '|');
   const auto hint = did_you_mean(text, words);
   return fmt::format("one of {}{}{}", fmt::join(words, ", "), hint.empty() ? "" : "; ", hint);
+}
+
+// Empty: nothing is said.
+Result<Value> parse_count(const Option& option, std::string_view text) {
+  if (text.empty()) return Value(std::string());
+  const auto number = parse_number(text);
+  if (!number) return fail(number.error());
+  if (text.find_first_not_of("0123456789") != std::string_view::npos) {
+    return fail(ErrorCode::invalid_input, fmt::format("{} is not a whole number", text));
+  }
+  const auto inside = within(option.range, *number, text, parse_number);
+  if (!inside) return fail(inside.error());
+  return Value(fmt::format("{}", *number));
 }
 
 // "between 10ms and 1h"
@@ -110,7 +132,9 @@ Result<Value> parse_value(const Option& option, std::string_view text) {
     case OptionType::path: return Value(std::string(text));
     case OptionType::choice: return parse_choice(option, text);
     case OptionType::boolean: return parse_boolean(text);
-    case OptionType::fields: return parse_fields(text);
+    case OptionType::fields: return parse_fields(option, text);
+    case OptionType::names: return Value(split(text, ','));
+    case OptionType::count: return parse_count(option, text);
     case OptionType::address: {
       if (parse_host_port(text)) return Value(std::string(text));
       return fail(ErrorCode::invalid_input, fmt::format("\"{}\" is not HOST:PORT", text));
@@ -135,11 +159,13 @@ std::string right_values(const Option& option, std::string_view wrong) {
     case OptionType::path: return "a path";
     case OptionType::choice: return right_choice(option, wrong);
     case OptionType::boolean: return "true or false";
-    case OptionType::fields: return right_fields(wrong);
+    case OptionType::fields: return right_fields(option, wrong);
     case OptionType::address: return "127.0.0.1:9400, [::1]:9400, or :9400 for all interfaces";
     case OptionType::duration:
       return fmt::format("a duration {}, e.g. 250ms, 10s, 5m", bounds(option));
     case OptionType::number: return fmt::format("a number {}", bounds(option));
+    case OptionType::names: return "names with commas between them, or a list";
+    case OptionType::count: return fmt::format("a whole number {}", bounds(option));
   }
   return "";
 }

@@ -203,8 +203,8 @@ void check_xid(const Snapshot& snapshot, const GpuSnapshot& gpu, std::vector<Fin
 
 }  // namespace
 
-std::vector<Finding> evaluate(const Snapshot& snapshot) {
-  std::vector<Finding> findings;
+std::vector<Finding> evaluate(const Snapshot& snapshot, const Expected& expected) {
+  std::vector<Finding> findings = expected_findings(snapshot, expected);
   check_source(snapshot, findings);
   for (const GpuSnapshot& gpu : snapshot.gpus) {
     check_state(snapshot, gpu, findings);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "health/expected.h"
 #include "model/finding.h"
 #include "store/snapshot.h"
 
@@ -12,7 +13,7 @@ namespace stoker::health {
 
 // Findings of the snapshot, worst first, then by rule and entity. Their texts, actions and sources
 // stand in health/rules.def.
-std::vector<Finding> evaluate(const store::Snapshot& snapshot);
+std::vector<Finding> evaluate(const store::Snapshot& snapshot, const Expected& expected = {});
 
 // ok: everything that should be read is read, and nothing is wrong. degraded: works, with warnings.
 // critical: a GPU or the driver can't be used. unknown: we can't tell; never to be taken for healthy.
@@ -26,7 +27,7 @@ struct NodeVerdict {
   std::string reason;  // one line for people, e.g. "GPU 3 is lost; 7 of 8 GPUs answer"
 };
 
-// `findings` are those of evaluate(snapshot).
+// `findings` are those of evaluate().
 NodeVerdict judge(const store::Snapshot& snapshot, const std::vector<Finding>& findings);
 
 }  // namespace stoker::health

@@ -14,13 +14,13 @@ namespace fs = std::filesystem;
 
 class NodeDevicesTest : public testing::Test {
  protected:
-  NodeDevicesTest() {
+  void SetUp() override {
     std::string name = (fs::temp_directory_path() / "node-devices-XXXXXX").string();
     EXPECT_NE(::mkdtemp(name.data()), nullptr);
     root_ = name;
     env_ = make_system_env(root_.string(), root_.string());
   }
-  ~NodeDevicesTest() override { fs::remove_all(root_); }
+  void TearDown() override { fs::remove_all(root_); }
 
   void put(const std::string& path, const std::string& text) const {
     fs::create_directories((root_ / path).parent_path());

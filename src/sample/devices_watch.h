@@ -15,7 +15,7 @@ namespace stoker::sample {
 class DevicesWatch {
  public:
   // store::Store::on_node_devices. Called from the thread of this.
-  using Tell = std::function<void(os::NodeDevices)>;
+  using Tell = std::function<void(NodeDevices)>;
 
   // Cards come and go by hand, ports by cable: a minute is soon enough for a drawing and a count.
   static constexpr Nanoseconds default_period = Seconds(60);

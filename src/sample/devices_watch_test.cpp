@@ -17,7 +17,7 @@ TEST(DevicesWatch, LooksAgainUntilItIsStopped) {
   std::atomic<int> looks = 0;
   DevicesWatch watch(
       *env,
-      [&](const os::NodeDevices& seen) {
+      [&](const NodeDevices& seen) {
         EXPECT_TRUE(seen.gpus.empty());
         if (++looks <= 3) three_looks.count_down();
       },

@@ -13,8 +13,8 @@
 #include "base/clock.h"
 #include "catalog/field.h"
 #include "device/api.h"
+#include "model/node_devices.h"
 #include "model/reading.h"
-#include "os/node_devices.h"
 
 namespace stoker::store {
 
@@ -73,7 +73,7 @@ struct Snapshot {
   std::optional<device::DriverInfo> driver;
   std::vector<GpuSnapshot> gpus;  // every GPU seen since start, lost ones too, by PCI address
   // Where GPUs and NICs hang, as sysfs told last; nullptr: not read yet.
-  std::shared_ptr<const os::NodeDevices> devices;
+  std::shared_ptr<const NodeDevices> devices;
   ReadingSet node;
   std::vector<device::CallCost> node_costs;
   std::uint64_t dropped = 0;  // what was told beyond StoreLimits, or of GPUs never told; only rises

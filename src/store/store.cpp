@@ -195,8 +195,8 @@ void Store::on_node_costs(const std::vector<device::CallCost>& costs) {
   now_.dropped += bound(now_.node_costs);
 }
 
-void Store::on_node_devices(os::NodeDevices devices) {
-  auto kept = std::make_shared<const os::NodeDevices>(std::move(devices));
+void Store::on_node_devices(NodeDevices devices) {
+  auto kept = std::make_shared<const NodeDevices>(std::move(devices));
   const MutexLock lock(mutex_);
   now_.devices = std::move(kept);
 }

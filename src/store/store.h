@@ -71,8 +71,8 @@ class Store final : public device::Listener {
   // The node's own readings, from sample/node_sampler.
   void on_node_readings(const std::vector<std::pair<FieldId, Reading>>& readings) EXCLUDES(mutex_);
   void on_node_costs(const std::vector<device::CallCost>& costs) EXCLUDES(mutex_);
-  // From sample/devices_watch; os/node_devices.h bounds it.
-  void on_node_devices(os::NodeDevices devices) EXCLUDES(mutex_);
+  // From sample/devices_watch; os/node_devices.h bounds them.
+  void on_node_devices(NodeDevices devices) EXCLUDES(mutex_);
 
   // A copy of everything as of now, with what is too old marked stale. Never waits for hardware.
   [[nodiscard]] Snapshot snapshot() const EXCLUDES(mutex_);

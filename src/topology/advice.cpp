@@ -80,6 +80,7 @@ class Reviewer {
 
   void check_nvlinks() {
     std::vector<unsigned> counts;
+    counts.reserve(topology_.gpus.size());
     for (const GpuNode& gpu : topology_.gpus) counts.push_back(gpu.links);
     const unsigned usual = most_common(counts).value_or(0);
     for (const GpuNode& gpu : topology_.gpus) {
@@ -151,6 +152,7 @@ std::string nccl_ib_hca(const Topology& topology) {
   }
   if (chosen.empty()) return "";
   std::vector<std::string> names;
+  names.reserve(chosen.size());
   for (const std::size_t nic : chosen) names.push_back(topology.nics[nic].name);
   return fmt::format("={}", fmt::join(names, ","));
 }

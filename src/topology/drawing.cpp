@@ -132,6 +132,7 @@ std::string between_gpus(const Topology& topology) {
 
 std::string names_of(const Topology& topology, const NicChoice& choice) {
   std::vector<std::string> names;
+  names.reserve(choice.nics.size());
   for (const std::size_t nic : choice.nics) names.push_back(topology.nics[nic].name);
   return fmt::format("{}", fmt::join(names, ", "));
 }

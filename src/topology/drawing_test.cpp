@@ -1,5 +1,6 @@
 #include "topology/drawing.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <sstream>

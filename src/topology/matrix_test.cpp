@@ -1,5 +1,6 @@
 #include "topology/matrix.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -18,7 +18,7 @@ void PcieTree::add(const PciPath& path, std::string text) {
 
 // What to call `node`; a way that does not part is followed to its end, which `node` is then.
 std::string PcieTree::label(const Node*& node) {
-  const std::string first = node->name;
+  std::string first = node->name;
   const bool is_root = first.starts_with("pci");
   while (node->text.empty() && node->children.size() == 1) {
     node = node->children.begin()->second.get();
@@ -37,9 +37,13 @@ void PcieTree::draw(const Node& node, const std::string& margin, std::vector<std
   for (const auto& [name, below] : node.children) {
     const bool last = --left == 0;
     const Node* end = below.get();
-    const std::string text = label(end);
-    out.push_back(margin + (last ? "└─ " : "├─ ") + text);
-    draw(*end, margin + (last ? "   " : "│  "), out);
+    std::string line = margin;
+    line += last ? "└─ " : "├─ ";
+    line += label(end);
+    out.push_back(std::move(line));
+    std::string below_margin = margin;
+    below_margin += last ? "   " : "│  ";
+    draw(*end, below_margin, out);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <tuple>
 
 namespace stoker::topology {
 namespace {
@@ -78,7 +79,7 @@ std::optional<unsigned> whole(const Reading& reading) {
   return static_cast<unsigned>(as_double(reading.value));
 }
 
-GpuNode node_of(const GpuSnapshot& gpu, const os::NodeDevices& devices) {
+GpuNode node_of(const GpuSnapshot& gpu, const NodeDevices& devices) {
   GpuNode node{.index = gpu.info.index,
                .uuid = gpu.info.uuid,
                .name = gpu.info.name,
@@ -99,7 +100,7 @@ GpuNode node_of(const GpuSnapshot& gpu, const os::NodeDevices& devices) {
   return node;
 }
 
-NicNode node_of(const os::NicInfo& nic) {
+NicNode node_of(const NicInfo& nic) {
   NicNode node{.name = nic.name,
                .pci = nic.pci,
                .link_layer = nic.link_layer,
@@ -117,14 +118,15 @@ std::vector<const GpuSnapshot*> in_order(const Snapshot& snapshot) {
   std::vector<const GpuSnapshot*> gpus;
   gpus.reserve(snapshot.gpus.size());
   for (const GpuSnapshot& gpu : snapshot.gpus) gpus.push_back(&gpu);
-  std::ranges::stable_sort(gpus, {}, [](const GpuSnapshot* gpu) {
-    return std::pair(gpu->info.uuid.empty(), gpu->info.index);
+  std::ranges::sort(gpus, {}, [](const GpuSnapshot* gpu) {
+    return std::tuple(gpu->info.uuid.empty(), gpu->info.index, gpu->info.pci);
   });
   return gpus;
 }
 
 std::vector<Place> places_of(const Topology& topology) {
   std::vector<Place> places;
+  places.reserve(topology.gpus.size() + topology.nics.size());
   for (const GpuNode& gpu : topology.gpus) places.push_back({gpu.path, gpu.numa_node});
   for (const NicNode& nic : topology.nics) places.push_back({nic.path, nic.numa_node});
   return places;
@@ -175,12 +177,12 @@ Topology build(const Snapshot& snapshot) {
   Topology topology{.hostname = snapshot.hostname,
                     .simulated = snapshot.driver && snapshot.driver->simulated,
                     .devices_read = snapshot.devices != nullptr};
-  const os::NodeDevices none;
-  const os::NodeDevices& devices = snapshot.devices ? *snapshot.devices : none;
+  const NodeDevices none;
+  const NodeDevices& devices = snapshot.devices ? *snapshot.devices : none;
   topology.problem = devices.gpus_problem.empty() ? devices.nics_problem : devices.gpus_problem;
   const auto gpus = in_order(snapshot);
   for (const GpuSnapshot* gpu : gpus) topology.gpus.push_back(node_of(*gpu, devices));
-  for (const os::NicInfo& nic : devices.nics) topology.nics.push_back(node_of(nic));
+  for (const NicInfo& nic : devices.nics) topology.nics.push_back(node_of(nic));
   fill_table(gpus, topology);
   return topology;
 }

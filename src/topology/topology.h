@@ -11,7 +11,6 @@
 #include "base/result.h"
 #include "model/pci_address.h"
 #include "model/pci_path.h"
-#include "os/node_devices.h"
 #include "store/snapshot.h"
 
 namespace stoker::topology {

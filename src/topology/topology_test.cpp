@@ -1,5 +1,6 @@
 #include "topology/topology.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <random>

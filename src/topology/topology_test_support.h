@@ -1,6 +1,7 @@
 // For tests: nodes as a driver and sysfs would tell them.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -37,7 +38,7 @@ class NodeBuilder {
     const PciPath path = parse(below);
     devices_.nics.push_back({.name = name,
                              .pci = path.device,
-                             .place = os::PciPlace{.path = path, .numa_node = numa},
+                             .place = PciPlace{.path = path, .numa_node = numa},
                              .link_layer = "InfiniBand",
                              .port_state = state,
                              .rate_gbps = gbps});
@@ -65,11 +66,11 @@ class NodeBuilder {
 
   store::Snapshot& snapshot() { return snapshot_; }
   store::GpuSnapshot& card(std::size_t index) { return snapshot_.gpus.at(index); }
-  os::NodeDevices& devices() { return devices_; }
+  NodeDevices& devices() { return devices_; }
 
   [[nodiscard]] Topology build() const {
     store::Snapshot told = snapshot_;
-    told.devices = std::make_shared<const os::NodeDevices>(devices_);
+    told.devices = std::make_shared<const NodeDevices>(devices_);
     return topology::build(told);
   }
 
@@ -81,7 +82,7 @@ class NodeBuilder {
   }
 
   store::Snapshot snapshot_;
-  os::NodeDevices devices_;
+  NodeDevices devices_;
 };
 
 // Two sockets; every way of being connected occurs.
