@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Real cards: what Stoker serves agrees with nvidia-smi taken at the same moment, idle and under load; and what watching costs.
+"""Real cards: what Stoker serves agrees with nvidia-smi taken at the same moment, idle and under load, and so does its topology
+matrix; and what watching costs.
 
 Usage: agrees_with_nvidia_smi.py STOKER_BINARY [SECONDS_OF_WATCHING]
 Prints a record for docs/measurements.md; exit 1 if anything disagrees. Changes no setting of any card. The load needs PyTorch
@@ -8,6 +9,7 @@ Limits: temperature +-2 C, power +-5 % (or 3 W), memory to the MiB when idle.
 """
 import csv
 import io
+import itertools
 import json
 import os
 import re
@@ -101,6 +103,16 @@ def compare_all(check, url, phase, idle):
                       lambda v: 5 if idle else 15)
 
 
+def compare_topology(check, stoker, url):
+    """The whole matrix, byte for byte; where it differs, the first line that does."""
+    theirs = subprocess.run(["nvidia-smi", "topo", "-m"], check=True, capture_output=True).stdout
+    ours = subprocess.run([stoker, "topo", "-m", "--agent", url], check=True, capture_output=True).stdout
+    lines = [(a, b) for a, b in itertools.zip_longest(ours.splitlines(), theirs.splitlines()) if a != b]
+    first = f"ours {lines[0][0]!r}, theirs {lines[0][1]!r}" if lines else "none" if ours == theirs else "line breaks at the end"
+    check.wrong += ours != theirs
+    check.rows.append(("once", "all", "topo -m (bytes)", len(ours), len(theirs), first, "ok" if ours == theirs else "WRONG"))
+
+
 def cpu_seconds(pid):
     fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -148,6 +160,7 @@ def main():
         time.sleep(15)
         cards = smi()
         print(f"date {time.strftime('%Y-%m-%d')}; {len(cards)} x {cards[0]['name']}; driver {cards[0]['driver_version']}")
+        compare_topology(check, stoker, url)
         for turn in range(3):
             compare_all(check, url, f"idle {turn}", idle=True)
         watching_costs(agent.pid, seconds, len(cards))
