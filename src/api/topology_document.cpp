@@ -66,12 +66,12 @@ void write_gpu(JsonWriter& json, const Topology& topology, std::size_t place) {
   if (gpu.links_up) {
     json.member("nvlinks_up", *gpu.links_up);
   } else {
-    write_missing(json, "nvlinks_up", Reason::pending);
+    write_missing(json, "nvlinks_up", gpu.links_reason);
   }
   if (gpu.pcie_width) {
     json.member("pcie_width", *gpu.pcie_width);
   } else {
-    write_missing(json, "pcie_width", Reason::pending);
+    write_missing(json, "pcie_width", gpu.width_reason);
   }
   json.member("max_pcie_width", gpu.max_pcie_width);
   write_distances(json, topology, place);

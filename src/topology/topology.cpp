@@ -35,6 +35,17 @@ std::optional<unsigned> count_up(const GpuSnapshot& gpu, Wanted wanted) {
   return up;
 }
 
+// Why count_up() has nothing to tell of all links; ok where it has.
+Reason why_not_counted(const GpuSnapshot& gpu) {
+  for (const device::NvLinkInfo& link : gpu.info.nvlinks) {
+    if (is_up(gpu, link.link)) continue;
+    const auto readings = gpu.nvlinks.find(link.link);
+    return readings == gpu.nvlinks.end() ? Reason::pending
+                                         : readings->second.get(FieldId::nvlink_state).reason;
+  }
+  return Reason::ok;
+}
+
 std::optional<unsigned> to_switch(const GpuSnapshot& gpu) {
   return count_up(gpu, [](const auto& link) { return link.remote == LinkEnd::nvswitch; });
 }
@@ -88,7 +99,9 @@ GpuNode node_of(const GpuSnapshot& gpu, const NodeDevices& devices) {
                .memory_node = gpu.info.memory_node,
                .links = static_cast<unsigned>(gpu.info.nvlinks.size()),
                .links_up = count_up(gpu, [](const auto&) { return true; }),
+               .links_reason = why_not_counted(gpu),
                .pcie_width = whole(gpu.readings.get(FieldId::pcie_width)),
+               .width_reason = gpu.readings.get(FieldId::pcie_width).reason,
                .max_pcie_width = gpu.info.max_pcie_width};
   if (const auto place = devices.gpus.find(gpu.info.pci); place != devices.gpus.end()) {
     node.path = place->second.path;

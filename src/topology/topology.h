@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "model/pci_address.h"
 #include "model/pci_path.h"
+#include "model/reading.h"
 #include "store/snapshot.h"
 
 namespace stoker::topology {
@@ -40,7 +41,9 @@ struct GpuNode {
   int memory_node = -1;              // the GPU's own memory as a NUMA node (Grace); -1: it is none
   unsigned links = 0;                // NVLinks that it has
   std::optional<unsigned> links_up;  // none: not known of every link
-  std::optional<unsigned> pcie_width;  // now
+  Reason links_reason = Reason::ok;  // why
+  std::optional<unsigned> pcie_width;  // lanes now
+  Reason width_reason = Reason::ok;    // why there is none
   unsigned max_pcie_width = 0;         // 0: not told
 };
 
