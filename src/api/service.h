@@ -3,8 +3,10 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
+#include "api/replay_told.h"
 #include "base/clock.h"
 #include "base/thread_safety.h"
 #include "export/render.h"
@@ -25,6 +27,8 @@ struct ServiceOptions {
   health::Expected expected;
   // Must outlive the service; nullptr: none is kept.
   const history::History* history = nullptr;
+  // How far a replay is; not set: what is told is happening now.
+  std::function<std::optional<ReplayTold>()> replay;
 };
 
 // Routes: / (what there is), /metrics, /healthz, /readyz, /api/v1/status, /api/v1/gpus,
@@ -54,6 +58,7 @@ class Service {
   const Snapshots snapshots_;
   const history::History* const history_;
   const std::string simulated_profile_;
+  const std::function<std::optional<ReplayTold>()> replay_;
   const std::string version_;
   const Clock& clock_;
 
