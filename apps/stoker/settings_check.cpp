@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/closest.h"
+#include "counters_watch.h"
 #include "device/simnode/sim_node.h"
 
 namespace stoker::app {
+namespace {
 
-void check_settings(const config::Settings& settings, std::vector<Finding>& findings) {
+void check_profile(const config::Settings& settings, std::vector<Finding>& findings) {
   const std::string& profile = settings.text(config::OptionId::sim_profile);
   const auto known = simnode::profile_names();
   if (profile.empty() || std::ranges::find(known, profile) != known.end()) return;
@@ -24,6 +27,16 @@ void check_settings(const config::Settings& settings, std::vector<Finding>& find
   finding.action = Action::fix_config;
   finding.fix = hint.empty() ? fmt::format("there are {}", listed(known)) : hint;
   findings.push_back(std::move(finding));
+}
+
+}  // namespace
+
+void check_settings(const config::Settings& settings, std::vector<Finding>& findings) {
+  check_profile(settings, findings);
+  const std::string& counters = settings.text(config::OptionId::metrics_counters);
+  if (counters.empty()) return;
+  auto loaded = load_counters(counters);
+  std::ranges::move(loaded.findings, std::back_inserter(findings));
 }
 
 }  // namespace stoker::app

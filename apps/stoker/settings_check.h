@@ -8,7 +8,8 @@
 
 namespace stoker::app {
 
-// Appends what is wrong: a simulated profile that does not exist. Reads nothing, starts nothing.
+// Appends what is wrong: a simulated profile that does not exist, and what the counter file, which is
+// read, says wrong (warnings too). Starts nothing.
 void check_settings(const config::Settings& settings, std::vector<Finding>& findings);
 
 }  // namespace stoker::app

@@ -2,12 +2,10 @@
 // missing is null beside "<key>_reason" (docs/specs/contracts.md).
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "api/replay_told.h"
 #include "base/json_text.h"
 #include "health/expected.h"
 #include "model/finding.h"
@@ -24,7 +22,8 @@ struct StatusFacts {
   std::string version;
   std::string simulated_profile;  // what was asked for; told where the driver is simulated
   health::Expected expected;
-  std::optional<ReplayTold> replay;
+  // About the agent and not about the node: listed behind the node's, and never judged.
+  std::vector<Finding> own_findings;
 };
 std::string status_document(const store::Snapshot& snapshot, const StatusFacts& facts);
 

@@ -107,6 +107,23 @@ Response ready(const Snapshot& snapshot) {
                               snapshot.source.detail)};
 }
 
+Finding dropped_finding(const std::vector<exporting::DroppedFamily>& dropped, std::size_t most) {
+  Finding finding;
+  finding.rule = "series-dropped";
+  finding.severity = Severity::warning;
+  finding.entity = {EntityKind::file, "/metrics"};
+  finding.message = fmt::format("/metrics leaves {} {} out, to stay below {} series",
+                                dropped.size(), dropped.size() == 1 ? "family" : "families", most);
+  finding.cause = "There are more series than metrics.max_series allows";
+  finding.action = Action::fix_config;
+  finding.fix = "List fewer fields in the counter file, or raise metrics.max_series";
+  finding.source = "docs/specs/metrics.md";
+  for (const auto& family : dropped) {
+    finding.evidence.push_back(fmt::format("{}: {} series", family.name, family.series));
+  }
+  return finding;
+}
+
 Response index_page(const std::string& version) {
   std::string body = fmt::format("stoker {}\n\n", version);
   for (const Page& page : pages) body += fmt::format("{:<32} {}\n", page.path, page.help);
@@ -119,20 +136,38 @@ Service::Service(Snapshots snapshots, ServiceOptions options, const Clock& clock
     : snapshots_(std::move(snapshots)),
       history_(options.history),
       simulated_profile_(std::move(options.simulated_profile)),
-      replay_(std::move(options.replay)),
       version_(options.version),
       clock_(clock) {
-  render_.host_label = options.host_label;
-  render_.extra_fields = std::move(options.extra_fields);
+  render_.series = std::move(options.series);
   expected_ = std::move(options.expected);
   render_.version = std::move(options.version);
   render_.revision = std::move(options.revision);
 }
 
-void Service::set_metrics(exporting::HostLabel host_label, std::vector<FieldId> extra_fields) {
+void Service::set_series(exporting::SeriesOptions series) {
   const MutexLock lock(mutex_);
-  render_.host_label = host_label;
-  render_.extra_fields = std::move(extra_fields);
+  render_.series = std::move(series);
+}
+
+void Service::set_counters(std::shared_ptr<const exporting::CounterList> counters,
+                           std::vector<Finding> findings) {
+  const MutexLock lock(mutex_);
+  render_.counters = std::move(counters);
+  counter_findings_ = std::move(findings);
+  take_dropped(dropped_);
+}
+
+std::vector<Finding> Service::own_findings() {
+  const MutexLock lock(mutex_);
+  return render_.own_findings;
+}
+
+void Service::take_dropped(const std::vector<exporting::DroppedFamily>& dropped) {
+  dropped_ = dropped;
+  render_.own_findings = counter_findings_;
+  if (!dropped_.empty()) {
+    render_.own_findings.push_back(dropped_finding(dropped_, render_.series.max_series));
+  }
 }
 
 void Service::set_expected(health::Expected expected) {
@@ -151,8 +186,10 @@ Response Service::metrics(const Request& request) {
   const auto format = exporting::choose_format(request.accept);
   const auto findings = health::evaluate(snapshot, expected());
   const MutexLock lock(mutex_);
+  auto rendered = exporting::render(snapshot, findings, render_, format);
   Response response{.content_type = std::string(exporting::content_type(format)),
-                    .body = exporting::render(snapshot, findings, render_, format)};
+                    .body = std::move(rendered.text)};
+  if (!rendered.dropped.empty() || !dropped_.empty()) take_dropped(rendered.dropped);
   ++render_.scrapes.scrapes;
   render_.scrapes.render_seconds +=
       static_cast<double>((clock_.monotonic() - started).count()) / 1e9;
@@ -199,8 +236,8 @@ Response Service::answer(const Request& request) {
   const Snapshot snapshot = snapshots_();
   if (path == "/readyz") return ready(snapshot);
   if (path == "/api/v1/status")
-    return json(status_document(
-        snapshot, {version_, simulated_profile_, expected(), replay_ ? replay_() : std::nullopt}));
+    return json(
+        status_document(snapshot, {version_, simulated_profile_, expected(), own_findings()}));
   if (path == "/api/v1/fields") return json(fields_document(&snapshot));
   if (path == "/api/v1/expect") return json(expect_document(health::compare(snapshot, expected())));
   if (path == "/api/v1/topology") return json(topology_document(topology::build(snapshot)));

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <functional>
-#include <optional>
+#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "api/replay_told.h"
 #include "base/clock.h"
 #include "base/thread_safety.h"
 #include "export/render.h"
@@ -22,13 +23,10 @@ struct ServiceOptions {
   std::string revision;
   // The simulated node's profile, "hgx-h100"; empty on real cards.
   std::string simulated_profile;
-  exporting::HostLabel host_label = exporting::HostLabel::upper;
-  std::vector<FieldId> extra_fields;
+  exporting::SeriesOptions series;
   health::Expected expected;
   // Must outlive the service; nullptr: none is kept.
   const history::History* history = nullptr;
-  // How far a replay is; not set: what is told is happening now.
-  std::function<std::optional<ReplayTold>()> replay;
 };
 
 // Routes: / (what there is), /metrics, /healthz, /readyz, /api/v1/status, /api/v1/gpus,
@@ -45,12 +43,17 @@ class Service {
   net::Response answer(const net::Request& request) EXCLUDES(mutex_);
 
   // Takes over what may change while running (config reload).
-  void set_metrics(exporting::HostLabel host_label, std::vector<FieldId> extra_fields)
-      EXCLUDES(mutex_);
+  void set_series(exporting::SeriesOptions series) EXCLUDES(mutex_);
+  // `counters` may be nullptr (the default list); `findings` are about their file.
+  void set_counters(std::shared_ptr<const exporting::CounterList> counters,
+                    std::vector<Finding> findings) EXCLUDES(mutex_);
   void set_expected(health::Expected expected) EXCLUDES(mutex_);
 
  private:
   health::Expected expected() EXCLUDES(mutex_);
+  // About what is told here: the counter file, and families that the last scrape left out.
+  std::vector<Finding> own_findings() EXCLUDES(mutex_);
+  void take_dropped(const std::vector<exporting::DroppedFamily>& dropped) REQUIRES(mutex_);
   net::Response metrics(const net::Request& request) EXCLUDES(mutex_);
   net::Response history(const net::Request& request);
 
@@ -58,13 +61,14 @@ class Service {
   const Snapshots snapshots_;
   const history::History* const history_;
   const std::string simulated_profile_;
-  const std::function<std::optional<ReplayTold>()> replay_;
   const std::string version_;
   const Clock& clock_;
 
   Mutex mutex_;
   exporting::RenderOptions render_ GUARDED_BY(mutex_);
   health::Expected expected_ GUARDED_BY(mutex_);
+  std::vector<Finding> counter_findings_ GUARDED_BY(mutex_);
+  std::vector<exporting::DroppedFamily> dropped_ GUARDED_BY(mutex_);
 };
 
 }  // namespace stoker::api

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 #include "catalog/xid.h"
 
@@ -22,11 +24,45 @@ struct Line {
   }
 };
 
+// What `list` has, and the further fields that are wanted and not in it.
+std::vector<CounterSeries> series_to_write(const CounterList& list,
+                                           const std::vector<FieldId>& extra_fields) {
+  std::vector<CounterSeries> all = list.series;
+  for (const FieldId id : extra_fields) {
+    const Field& row = field(id);
+    const bool listed = std::any_of(all.begin(), all.end(), [&row](const CounterSeries& one) {
+      return one.name == row.dcgm_name;
+    });
+    if (listed || row.dcgm_name.empty()) continue;
+    all.push_back({.field = &row,
+                   .name = std::string(row.dcgm_name),
+                   .type = row.kind == FieldKind::counter ? MetricType::counter : MetricType::gauge,
+                   .help = std::string(row.help)});
+  }
+  std::sort(all.begin(), all.end(), [](const CounterSeries& a, const CounterSeries& b) {
+    return std::tie(a.field->dcgm_id, a.name) < std::tie(b.field->dcgm_id, b.name);
+  });
+  return all;
+}
+
+// DCGM's int64 values are cut off, e.g. bytes / 1024 / 1024 (DcgmCacheManager.cpp).
+std::int64_t as_dcgm_integer(const Field& row, const Value& value) {
+  const auto* whole = std::get_if<std::int64_t>(&value);
+  if (whole != nullptr && row.dcgm_scale == 1.0) return *whole;
+  const double scaled = std::floor(as_double(value) * row.dcgm_scale);
+  constexpr double limit = 9.2e18;  // below 2^63
+  return static_cast<std::int64_t>(std::clamp(scaled, -limit, limit));
+}
+
+// As a series' value would be printed.
+std::string label_value(const Field& row, const Value& value) {
+  if (row.dcgm_double()) return fmt::format("{:.6f}", as_double(value) * row.dcgm_scale);
+  return fmt::format_int(as_dcgm_integer(row, value)).str();
+}
+
 // Order and spelling: dcgm-exporter internal/pkg/rendermetrics/render_metrics.go. The host label was
 // renamed in d5e5f51 (2026-05-12, #655).
-std::string labels_of(const store::GpuSnapshot& gpu, const device::MigInfo* mig,
-                      const store::Snapshot& snapshot, HostLabel host) {
-  std::string labels;
+void append_card(std::string& labels, const store::GpuSnapshot& gpu, const device::MigInfo* mig) {
   // A GPU that could never be opened is known by its address alone; it has no index.
   const auto index = gpu.info.uuid.empty() ? std::string() : fmt::format_int(gpu.info.index).str();
   append_label(labels, "gpu", index);
@@ -42,52 +78,48 @@ std::string labels_of(const store::GpuSnapshot& gpu, const device::MigInfo* mig,
     append_label(labels, "GPU_I_PROFILE", profile);
     append_label(labels, "GPU_I_ID", fmt::format_int(mig->gpu_instance).c_str());
   }
-  const bool both = host == HostLabel::both;
-  if (both || host == HostLabel::upper) append_label(labels, "Hostname", snapshot.hostname);
-  if (both || host == HostLabel::lower) append_label(labels, "hostname", snapshot.hostname);
-  if (snapshot.driver && !snapshot.driver->driver_version.empty()) {
-    append_label(labels, "DCGM_FI_DRIVER_VERSION", snapshot.driver->driver_version);
-  }
-  return labels;
 }
 
-void add_lines(std::vector<Line>& lines, const store::GpuSnapshot& gpu,
-               const store::Snapshot& snapshot, HostLabel host) {
+void append_host(std::string& labels, const std::string& hostname, HostLabel host) {
+  const bool both = host == HostLabel::both;
+  if (both || host == HostLabel::upper) append_label(labels, "Hostname", hostname);
+  if (both || host == HostLabel::lower) append_label(labels, "hostname", hostname);
+}
+
+// Those that the list asks for. What is not known has no label.
+void append_listed(Line& line, const CounterList& list, const store::Snapshot& snapshot,
+                   const store::GpuSnapshot& gpu) {
+  for (const CounterLabel& label : list.labels) {
+    if (label.text != nullptr) {
+      const std::string value = label.text->text(snapshot, gpu.info);
+      if (!value.empty()) append_label(line.labels, label.name, value);
+    } else if (const Reading reading = line.get(label.field->id); reading.ok()) {
+      append_label(line.labels, label.name, label_value(*label.field, reading.value));
+    }
+  }
+}
+
+std::vector<Line> lines_of(const store::GpuSnapshot& gpu) {
   static const store::ReadingSet nothing;
+  std::vector<Line> lines;
   std::vector<std::uint32_t> shown;  // several compute instances may share one GPU instance
   for (std::uint32_t n = 0; n < gpu.info.migs.size(); ++n) {
     const device::MigInfo& mig = gpu.info.migs[n];
     if (std::find(shown.begin(), shown.end(), mig.gpu_instance) != shown.end()) continue;
     shown.push_back(mig.gpu_instance);
     const auto readings = gpu.migs.find(n);
-    lines.push_back({.labels = labels_of(gpu, &mig, snapshot, host),
-                     .own = readings != gpu.migs.end() ? &readings->second : &nothing,
-                     .card = &gpu.readings});
+    Line line;
+    line.own = readings != gpu.migs.end() ? &readings->second : &nothing;
+    line.card = &gpu.readings;
+    append_card(line.labels, gpu, &mig);
+    lines.push_back(std::move(line));
   }
-  if (!shown.empty()) return;
-  lines.push_back(
-      {.labels = labels_of(gpu, nullptr, snapshot, host), .own = &gpu.readings, .card = nullptr});
-}
-
-std::vector<const Field*> fields_to_write(const RenderOptions& options) {
-  std::vector<const Field*> rows;
-  for (const Field& row : all_fields()) {
-    const bool wanted = std::find(options.extra_fields.begin(), options.extra_fields.end(),
-                                  row.id) != options.extra_fields.end();
-    if (row.series == Series::on || (wanted && !row.dcgm_name.empty())) rows.push_back(&row);
-  }
-  std::sort(rows.begin(), rows.end(),
-            [](const Field* a, const Field* b) { return a->dcgm_id < b->dcgm_id; });
-  return rows;
-}
-
-// DCGM's int64 values are cut off, e.g. bytes / 1024 / 1024 (DcgmCacheManager.cpp).
-std::int64_t as_dcgm_integer(const Field& row, const Value& value) {
-  const auto* whole = std::get_if<std::int64_t>(&value);
-  if (whole != nullptr && row.dcgm_scale == 1.0) return *whole;
-  const double scaled = std::floor(as_double(value) * row.dcgm_scale);
-  constexpr double limit = 9.2e18;  // below 2^63
-  return static_cast<std::int64_t>(std::clamp(scaled, -limit, limit));
+  if (!shown.empty()) return lines;
+  Line line;
+  line.own = &gpu.readings;
+  append_card(line.labels, gpu, nullptr);
+  lines.push_back(std::move(line));
+  return lines;
 }
 
 void write_value(Exposition& out, const Field& row, const std::string& labels, const Value& value) {
@@ -109,17 +141,20 @@ void write_value(Exposition& out, const Field& row, const std::string& labels, c
 }  // namespace
 
 void write_dcgm(Exposition& out, const store::Snapshot& snapshot, const RenderOptions& options) {
+  const CounterList& list = options.counters ? *options.counters : default_counters();
   std::vector<Line> lines;
   for (const store::GpuSnapshot& gpu : snapshot.gpus) {
-    add_lines(lines, gpu, snapshot, options.host_label);
+    for (Line& line : lines_of(gpu)) {
+      append_host(line.labels, snapshot.hostname, options.series.host_label);
+      append_listed(line, list, snapshot, gpu);
+      lines.push_back(std::move(line));
+    }
   }
-  for (const Field* row : fields_to_write(options)) {
-    out.family(row->dcgm_name,
-               row->kind == FieldKind::counter ? MetricType::counter : MetricType::gauge,
-               row->help);
+  for (const CounterSeries& series : series_to_write(list, options.series.extra_fields)) {
+    out.family(series.name, series.type, series.help);
     for (const Line& line : lines) {
-      const Reading reading = line.get(row->id);
-      if (reading.ok()) write_value(out, *row, line.labels, reading.value);
+      const Reading reading = line.get(series.field->id);
+      if (reading.ok()) write_value(out, *series.field, line.labels, reading.value);
     }
   }
 }

@@ -130,9 +130,18 @@ void Exposition::write_header() {
 }
 
 void Exposition::begin(std::string_view labels, std::string_view suffix) {
-  if (header_due_) write_header();
+  if (header_due_) {
+    const std::size_t at = out_.size();
+    write_header();
+    families_.push_back(
+        {.begin = at, .name_at = out_.size(), .name_size = name_.size(), .series = 0});
+  }
+  ++families_.back().series;
   out_.append(name_).append(suffix);
-  if (!labels.empty()) out_.append("{").append(labels).append("}");
+  if (!labels.empty() || !common_.empty()) {
+    const bool both = !labels.empty() && !common_.empty();
+    out_.append("{").append(labels).append(both ? "," : "").append(common_).append("}");
+  }
   out_ += ' ';
 }
 

@@ -19,7 +19,7 @@ const std::string golden_folder = STOKER_SOURCE_DIR "/tests/golden/";
 
 std::string rendered(const RenderOptions& options = {.version = "0.1.0", .revision = "abcdef"}) {
   const store::Snapshot snapshot = hgx_h100_snapshot();
-  return render(snapshot, health::evaluate(snapshot), options, Format::prometheus);
+  return render(snapshot, health::evaluate(snapshot), options, Format::prometheus).text;
 }
 
 std::string read_golden(const std::string& name) {

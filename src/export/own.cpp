@@ -81,10 +81,13 @@ void write_node(Exposition& out, const Snapshot& snapshot, const std::vector<Fin
   out.sample({}, snapshot.dropped);
 }
 
-void write_findings(Exposition& out, const std::vector<Finding>& findings) {
+void write_findings(Exposition& out, const std::vector<Finding>& findings,
+                    const std::vector<Finding>& own) {
   std::map<std::pair<std::string_view, Severity>, std::int64_t> counts;
-  for (const Finding& finding : findings) {
-    if (finding.state != FindingState::clear) ++counts[{finding.rule, finding.severity}];
+  for (const auto* all : {&findings, &own}) {
+    for (const Finding& finding : *all) {
+      if (finding.state != FindingState::clear) ++counts[{finding.rule, finding.severity}];
+    }
   }
   out.family("stoker_findings", MetricType::gauge, "Findings now, by rule and severity");
   for (const auto& [key, count] : counts) {
@@ -186,7 +189,7 @@ void write_own(Exposition& out, const Snapshot& snapshot, const std::vector<Find
   const std::vector<std::string> labels = all_gpu_labels(snapshot);
   write_build(out, snapshot, options);
   write_node(out, snapshot, findings);
-  write_findings(out, findings);
+  write_findings(out, findings, options.own_findings);
   write_states(out, snapshot, labels);
   write_gpu_info(out, snapshot, labels);
   write_freshness(out, snapshot, labels);

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "export/counters.h"
 #include "export/exposition.h"
+#include "export/series_guard.h"
 #include "model/finding.h"
 #include "store/snapshot.h"
 
@@ -20,16 +23,31 @@ struct ScrapeCounters {
   double render_seconds = 0;  // in all
 };
 
-struct RenderOptions {
+// What an operator may choose about the series.
+struct SeriesOptions {
   HostLabel host_label = HostLabel::upper;
-  // DCGM series that are off by default, wanted by the operator (catalog rows with a DCGM name).
+  // DCGM series that are not in the list of counters and wanted beside it (rows with a DCGM name).
   std::vector<FieldId> extra_fields;
+  std::string node_label;  // value of `node` on every series; empty: no such label
+  std::size_t max_series = default_max_series;
+};
+
+struct RenderOptions {
+  SeriesOptions series;
+  std::shared_ptr<const CounterList> counters;  // nullptr: default_counters()
+  // About what is told here, not about the node: counted beside the node's own, and never judged.
+  std::vector<Finding> own_findings;
   std::string version;   // stoker_build_info
   std::string revision;  // stoker_build_info
   ScrapeCounters scrapes;
 };
 
-std::string render(const store::Snapshot& snapshot, const std::vector<Finding>& findings,
-                   const RenderOptions& options, Format format);
+struct Rendered {
+  std::string text;
+  std::vector<DroppedFamily> dropped;  // what the text does not have, to stay below max_series
+};
+
+Rendered render(const store::Snapshot& snapshot, const std::vector<Finding>& findings,
+                const RenderOptions& options, Format format);
 
 }  // namespace stoker::exporting

@@ -13,7 +13,7 @@ void render_hgx_h100(benchmark::State& state, Format format) {
   const store::Snapshot snapshot = hgx_h100_snapshot();
   std::size_t bytes = 0;
   for ([[maybe_unused]] const auto _ : state) {
-    const std::string text = render(snapshot, health::evaluate(snapshot), {}, format);
+    const std::string text = render(snapshot, health::evaluate(snapshot), {}, format).text;
     bytes = text.size();
     benchmark::DoNotOptimize(text.data());
   }

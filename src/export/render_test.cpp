@@ -15,7 +15,7 @@ namespace {
 
 std::string text_of(const store::Snapshot& snapshot, const RenderOptions& options = {},
                     Format format = Format::prometheus) {
-  return render(snapshot, health::evaluate(snapshot), options, format);
+  return render(snapshot, health::evaluate(snapshot), options, format).text;
 }
 
 bool mentions(const std::vector<std::string>& series, std::string_view what) {
@@ -74,7 +74,8 @@ TEST(Render, ASimulatedNodeAddsOneSeriesAndNothingElse) {
 TEST(Render, TheHostLabelIsSpelledAsAskedFor) {
   const store::Snapshot snapshot = hgx_h100_snapshot();
   const auto first = [&](HostLabel label) {
-    return series_of(text_of(snapshot, {.host_label = label}), "DCGM_FI_DEV_GPU_TEMP").at(0);
+    return series_of(text_of(snapshot, {.series = {.host_label = label}}), "DCGM_FI_DEV_GPU_TEMP")
+        .at(0);
   };
   EXPECT_NE(first(HostLabel::upper).find(",Hostname=\"node1\",DCGM_FI_DRIVER"), std::string::npos);
   EXPECT_NE(first(HostLabel::lower).find(",hostname=\"node1\",DCGM_FI_DRIVER"), std::string::npos);
@@ -86,9 +87,9 @@ TEST(Render, TheHostLabelIsSpelledAsAskedFor) {
 TEST(Render, FieldsThatAreOffAppearWhenAskedForInTheOrderOfTheirIds) {
   const store::Snapshot snapshot = hgx_h100_snapshot();
   EXPECT_TRUE(series_of(text_of(snapshot), "DCGM_FI_DEV_FB_TOTAL").empty());
-  const std::string text = text_of(
-      snapshot,
-      {.extra_fields = {FieldId::memory_total, FieldId::power_limit, FieldId::recovery_action}});
+  const std::string text =
+      text_of(snapshot, {.series = {.extra_fields = {FieldId::memory_total, FieldId::power_limit,
+                                                     FieldId::recovery_action}}});
   EXPECT_EQ(series_of(text, "DCGM_FI_DEV_FB_TOTAL").at(0).substr(0, 29),
             "DCGM_FI_DEV_FB_TOTAL{gpu=\"0\",");
   EXPECT_TRUE(series_of(text, "DCGM_FI_DEV_FB_TOTAL").at(0).ends_with(" 81559"));
