@@ -1,5 +1,7 @@
 #include "agent.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/log.h"
@@ -35,24 +37,31 @@ device::probe::Timing timing_of(const Settings& settings) {
   return timing;
 }
 
+// What was recorded was read as often as the recording says.
+store::StoreOptions store_options_of(const device::record::Begin& begin) {
+  store::StoreOptions options{.hostname = begin.hostname,
+                              .processes_period = begin.processes_period};
+  for (std::size_t n = 0; n < std::min(begin.periods.size(), options.periods.size()); ++n) {
+    options.periods.at(n) = begin.periods[n];
+  }
+  return options;
+}
+
 // Nothing is older than it should be as long as its period, at the scale in force, says.
-store::StoreOptions store_options(const Settings& settings, const os::Env& env) {
+store::StoreOptions store_options(const Settings& settings, const SourceParts& parts) {
+  if (parts.replay != nullptr) return store_options_of(parts.replay->begin());
   const auto rates = rates_of(settings);
-  const auto scaled = [&rates](Nanoseconds period) {
-    return Nanoseconds(
-        static_cast<std::int64_t>(static_cast<double>(period.count()) / rates.scale));
-  };
-  store::StoreOptions options{.hostname = env.hostname()};
+  store::StoreOptions options{.hostname = parts.env->hostname()};
   for (const auto cost : {CostClass::cheap, CostClass::firmware, CostClass::gpm, CostClass::dear}) {
     options.periods.at(static_cast<std::size_t>(cost)) =
-        scaled(device::probe::period_of(rates, cost));
+        device::probe::scaled(device::probe::period_of(rates, cost), rates.scale);
   }
-  options.processes_period = scaled(rates.processes);
+  options.processes_period = device::probe::scaled(rates.processes, rates.scale);
   return options;
 }
 
 // A history's slots are as long as its field's period, at the scale in force.
-history::HistoryOptions history_options(const Settings& settings) {
+history::HistoryOptions history_options(const Settings& settings, const SourceParts& parts) {
   history::HistoryOptions options{.fields = history::default_fields(),
                                   .node_fields = history::default_node_fields()};
   if (const auto& names = settings.words(OptionId::history_fields); !names.empty()) {
@@ -64,12 +73,12 @@ history::HistoryOptions history_options(const Settings& settings) {
       }
     }
   }
-  options.period_of = [rates = rates_of(settings)](const Field& row) {
+  options.period_of = [periods = store_options(settings, parts).periods](const Field& row) {
     const sample::NodeSamplerOptions of_node;
     if (row.entity == EntityKind::node) {
       return row.cost == CostClass::cheap ? of_node.period : of_node.disk_period;
     }
-    return device::probe::scaled(device::probe::period_of(rates, row.cost), rates.scale);
+    return periods.at(static_cast<std::size_t>(row.cost));
   };
   return options;
 }
@@ -123,14 +132,32 @@ health::Expected expected_of(const Settings& settings) {
           .pcie_width = count_of(settings, OptionId::expect_pcie_width)};
 }
 
+// How far a replay is; nothing of what is happening now.
+std::function<std::optional<api::ReplayTold>()> replay_told(const device::record::Replay* replay) {
+  if (replay == nullptr) return {};
+  return [replay]() -> std::optional<api::ReplayTold> {
+    const auto state = replay->state();
+    return api::ReplayTold{.file = state.path,
+                           .recorded_at = state.recorded_at,
+                           .length = state.length,
+                           .position = state.position,
+                           .speed = state.speed,
+                           .lost_bytes = state.lost_bytes,
+                           .ended = state.ended,
+                           .problem = state.problem};
+  };
+}
+
 api::ServiceOptions service_options(const Settings& settings, const std::string& profile,
-                                    const history::History& history) {
+                                    const history::History& history,
+                                    const device::record::Replay* replay) {
   return {.version = STOKER_VERSION,
           .revision = STOKER_REVISION,
           .simulated_profile = profile,
           .series = series_of(settings),
           .expected = expected_of(settings),
-          .history = &history};
+          .history = &history,
+          .replay = replay_told(replay)};
 }
 
 device::probe::SupervisorOptions supervisor_options(const Settings& settings) {
@@ -160,9 +187,63 @@ Result<SourceParts> make_simulated(const Settings& settings, const std::string& 
                      .simulated_profile = profile};
 }
 
+Result<SourceParts> make_replay(const Settings& settings) {
+  for (const auto other : {OptionId::sim_profile, OptionId::record_file}) {
+    if (settings.text(other).empty()) continue;
+    return fail(
+        ErrorCode::invalid_input,
+        fmt::format("a replay shows a recording and nothing else: leave out {} or {}",
+                    config::option(OptionId::replay_file).flag, config::option(other).flag));
+  }
+  auto replay = device::record::Replay::open(settings.text(OptionId::replay_file),
+                                             settings.number(OptionId::replay_speed));
+  if (!replay) return fail(replay.error());
+  SourceParts parts{.simulated_profile = (*replay)->begin().simulated_profile,
+                    .replay = replay->get()};
+  parts.source = std::move(*replay);
+  return parts;
+}
+
+// nullptr: not asked for.
+Result<std::unique_ptr<device::record::Recorder>> make_recorder(const Settings& settings,
+                                                                const SourceParts& parts) {
+  const std::string& path = settings.text(OptionId::record_file);
+  if (path.empty()) return nullptr;
+  return device::record::Recorder::start(parts.env->clock(), {.path = path},
+                                         begin_of(settings, parts));
+}
+
+std::vector<device::Listener*> both(device::Listener& first, device::Listener* second) {
+  if (second == nullptr) return {&first};
+  return {&first, second};
+}
+
 }  // namespace
 
+bool is_replay(const Settings& settings) { return !settings.text(OptionId::replay_file).empty(); }
+
+std::unique_ptr<sample::NodeSampler> make_node_sampler(const Settings& settings,
+                                                       const std::shared_ptr<os::Env>& env,
+                                                       const std::string& data,
+                                                       sample::NodeSampler::Tell tell) {
+  return std::make_unique<sample::NodeSampler>(
+      *env,
+      sample::NodeSamplerOptions{.data_folder = data,
+                                 .cache_folder = settings.text(OptionId::disks_cache)},
+      std::move(tell));
+}
+
+device::record::Begin begin_of(const Settings& settings, const SourceParts& parts) {
+  const auto options = store_options(settings, parts);
+  return {.version = STOKER_VERSION,
+          .hostname = options.hostname,
+          .simulated_profile = parts.simulated_profile,
+          .periods = {options.periods.begin(), options.periods.end()},
+          .processes_period = options.processes_period};
+}
+
 Result<SourceParts> make_source(const Settings& settings, const std::string& data) {
+  if (is_replay(settings)) return make_replay(settings);
   if (!settings.text(OptionId::sim_profile).empty()) return make_simulated(settings, data);
   const std::string& root = settings.text(OptionId::root);
   return SourceParts{
@@ -174,54 +255,93 @@ Result<std::unique_ptr<Agent>> Agent::start(const Settings& settings, const Make
   log::set_level(log_level_of(settings));
   auto server = net::HttpServer::bind({.listen = settings.text(OptionId::listen)});
   if (!server) return fail(server.error());
-  auto data = DataFolder::take(settings.text(OptionId::data));
-  if (!data) return fail(data.error());
-  auto parts = make(settings, data->path());
+  std::optional<DataFolder> data;
+  if (!is_replay(settings)) {
+    auto taken = DataFolder::take(settings.text(OptionId::data));
+    if (!taken) return fail(taken.error());
+    data = std::move(*taken);
+  }
+  auto parts = make(settings, data ? data->path() : std::string());
   if (!parts) return fail(parts.error());
-  return std::unique_ptr<Agent>(
-      new Agent(settings, std::move(*data), std::move(*parts), std::move(*server)));
+  auto recorder = make_recorder(settings, *parts);
+  if (!recorder) return fail(recorder.error());
+  return std::unique_ptr<Agent>(new Agent(settings, std::move(data), std::move(*parts),
+                                          std::move(*recorder), std::move(*server)));
 }
 
-Agent::Agent(const Settings& settings, DataFolder data, SourceParts parts,
+Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourceParts parts,
+             std::unique_ptr<device::record::Recorder> recorder,
              std::unique_ptr<net::HttpServer> server)
     : data_(std::move(data)),
-      env_(std::move(parts.env)),
-      store_(env_->clock(), store_options(settings, *env_)),
-      history_(env_->clock(), history_options(settings)),
-      keeper_(history_, data_.path() + "/history.zst"),
+      replay_(parts.replay),
+      clock_(replay_ != nullptr ? replay_->clock() : parts.env->clock()),
+      store_(clock_, store_options(settings, parts)),
+      history_(clock_, history_options(settings, parts)),
+      recorder_(std::move(recorder)),
       told_({&store_, &history_}),
       derive_(told_),
+      heard_(both(derive_, recorder_.get())),
+      env_(std::move(parts.env)),
       source_(std::move(parts.source)),
-      node_sampler_(
-          *env_,
-          {.data_folder = data_.path(), .cache_folder = settings.text(OptionId::disks_cache)},
-          [this](const auto& readings, const auto& costs) {
-            store_.on_node_readings(readings);
-            history_.on_node_readings(readings);
-            store_.on_node_costs(costs);
-          }),
-      devices_watch_(*env_, [this](NodeDevices seen) { store_.on_node_devices(std::move(seen)); }),
       service_([this] { return store_.snapshot(); },
-               service_options(settings, parts.simulated_profile, history_), env_->clock()),
+               service_options(settings, parts.simulated_profile, history_, replay_)),
       counters_watch_([this](auto counters, auto findings) {
         service_.set_counters(std::move(counters), std::move(findings));
       }),
       server_(std::move(server)) {
   counters_watch_.set_path(settings.text(OptionId::metrics_counters));
   counters_watch_.start();
-  keeper_.start();
-  source_->start(derive_);
-  node_sampler_.start();
-  devices_watch_.start();
+  if (data_) keeper_.emplace(history_, data_->path() + "/history.zst").start();
+  if (replay_ != nullptr) replay_->tell_node(node_sink());
+  source_->start(heard_);
+  if (env_ != nullptr) watch_node(settings);
 }
 
 Agent::~Agent() {
   server_.reset();
   counters_watch_.stop();
-  devices_watch_.stop();
-  node_sampler_.stop();
+  // What comes from now on nobody has been shown.
+  if (recorder_ != nullptr) recorder_->finish("the agent ended");
+  if (devices_watch_) devices_watch_->stop();
+  if (node_sampler_ != nullptr) node_sampler_->stop();
   source_->stop();
-  keeper_.stop();
+  if (keeper_) keeper_->stop();
+}
+
+device::record::NodeSink Agent::node_sink() {
+  return {.readings =
+              [this](const auto& readings) {
+                store_.on_node_readings(readings);
+                history_.on_node_readings(readings);
+                if (recorder_ != nullptr) recorder_->on_node_readings(readings);
+              },
+          .costs =
+              [this](const auto& costs) {
+                store_.on_node_costs(costs);
+                if (recorder_ != nullptr) recorder_->on_node_costs(costs);
+              },
+          .devices =
+              [this](const NodeDevices& devices) {
+                store_.on_node_devices(devices);
+                if (recorder_ != nullptr) recorder_->on_node_devices(devices);
+              }};
+}
+
+void Agent::watch_node(const Settings& settings) {
+  const auto sink = node_sink();
+  node_sampler_ = make_node_sampler(settings, env_, data_->path(),
+                                    [sink](const auto& readings, const auto& costs) {
+                                      sink.readings(readings);
+                                      sink.costs(costs);
+                                    });
+  node_sampler_->start();
+  devices_watch_.emplace(*env_, [sink](const NodeDevices& seen) { sink.devices(seen); });
+  devices_watch_->start();
+}
+
+std::optional<device::record::ReplayState> Agent::replay() const {
+  if (replay_ == nullptr) return std::nullopt;
+  return replay_->state();
 }
 
 bool Agent::has_readings() const {

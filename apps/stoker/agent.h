@@ -13,6 +13,8 @@
 #include "counters_watch.h"
 #include "data_folder.h"
 #include "device/api.h"
+#include "device/record/recorder.h"
+#include "device/record/replay.h"
 #include "device/tee.h"
 #include "history/history.h"
 #include "history/keeper.h"
@@ -28,18 +30,30 @@ namespace stoker::app {
 // What stands before the store; tests put their own source here.
 struct SourceParts {
   std::unique_ptr<device::Source> source;
-  std::unique_ptr<os::Env> env;
+  std::shared_ptr<os::Env> env;
   std::string simulated_profile;  // empty on real cards
+  // Set: `source` is this recording, the node's own readings come from it too, and there is no env.
+  device::record::Replay* replay = nullptr;
 };
 using MakeSource =
     std::function<Result<SourceParts>(const config::Settings&, const std::string& data)>;
 
 // A probe on this machine's cards, or on a simulated node that is made under `data`.
+// Or a recording, for which `data` is empty.
 Result<SourceParts> make_source(const config::Settings& settings, const std::string& data);
+// Of SourceParts; `env` must outlive it.
+std::unique_ptr<sample::NodeSampler> make_node_sampler(const config::Settings& settings,
+                                                       const std::shared_ptr<os::Env>& env,
+                                                       const std::string& data,
+                                                       sample::NodeSampler::Tell tell);
+bool is_replay(const config::Settings& settings);
+
+// How a recording of `parts` begins.
+device::record::Begin begin_of(const config::Settings& settings, const SourceParts& parts);
 
 class Agent {
  public:
-  // Takes the address and the data folder and starts to sample; serves only after serve(). What fails
+  // Takes the address and the data folder (a replay needs none) and starts to sample; serves only after serve(). What fails
   // leaves nothing running. Signals that the caller waits for have to be blocked before: the threads of
   // every part inherit that.
   static Result<std::unique_ptr<Agent>> start(const config::Settings& settings,
@@ -55,26 +69,37 @@ class Agent {
   void serve();
   // "127.0.0.1:9400" as bound.
   [[nodiscard]] std::string address() const { return server_->address(); }
+  // Of a replay; none: what is told is happening now.
+  [[nodiscard]] std::optional<device::record::ReplayState> replay() const;
   // Takes over the options that need no restart.
   void reload(const config::Settings& settings);
 
  private:
-  Agent(const config::Settings& settings, DataFolder data, SourceParts parts,
+  Agent(const config::Settings& settings, std::optional<DataFolder> data, SourceParts parts,
+        std::unique_ptr<device::record::Recorder> recorder,
         std::unique_ptr<net::HttpServer> server);
+  // Where the node's own readings go.
+  device::record::NodeSink node_sink();
+  void watch_node(const config::Settings& settings);
 
   // Constant after construction.
-  DataFolder data_;
-  std::unique_ptr<os::Env> env_;
+  std::optional<DataFolder> data_;        // none: a replay
+  device::record::Replay* const replay_;  // source_, if it is one
+  const Clock& clock_;
 
   // Each is safe by itself.
   store::Store store_;
   history::History history_;
-  history::Keeper keeper_;                   // saves history_
-  device::Tee told_;                         // tells store_ and history_
-  sample::Derive derive_;                    // tells told_
-  std::unique_ptr<device::Source> source_;   // tells derive_
-  sample::NodeSampler node_sampler_;         // tells store_ and history_
-  sample::DevicesWatch devices_watch_;       // tells store_
+  std::optional<history::Keeper> keeper_;               // saves history_; none: a replay
+  std::unique_ptr<device::record::Recorder> recorder_;  // nullptr: not asked for
+  device::Tee told_;                                    // tells store_ and history_
+  sample::Derive derive_;                               // tells told_
+  device::Tee heard_;                                   // tells derive_ and recorder_
+  std::shared_ptr<os::Env> env_;                        // nullptr: a replay
+  std::unique_ptr<device::Source> source_;              // tells heard_
+  // They tell node_sink(); none: a replay.
+  std::unique_ptr<sample::NodeSampler> node_sampler_;
+  std::optional<sample::DevicesWatch> devices_watch_;
   api::Service service_;                     // asks store_ and history_
   CountersWatch counters_watch_;             // tells service_
   std::unique_ptr<net::HttpServer> server_;  // asks service_

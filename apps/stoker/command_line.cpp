@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -66,9 +67,11 @@ void add_config_file_flag(CLI::App& verb, ConfigFlags& flags) {
       ->type_name("FILE");
 }
 
-void add_option_flags(CLI::App& verb, ConfigFlags& flags) {
+void add_option_flags(CLI::App& verb, ConfigFlags& flags,
+                      const std::vector<config::OptionId>& only) {
   for (const config::Option& row : config::all_options()) {
     if (row.flag.empty()) continue;
+    if (!only.empty() && std::ranges::find(only, row.id) == only.end()) continue;
     auto value = std::make_shared<std::string>();
     flags.values.emplace_back(row.id, value);
     const std::string name(row.flag);
@@ -135,12 +138,9 @@ Result<std::string> ask_agent(const AgentFlags& flags, std::string_view path) {
 }
 
 void add_output_flag(CLI::App& verb, Output& output, std::string_view formats) {
-  const std::map<std::string, Output> all = {{"table", Output::table},
-                                             {"plot", Output::plot},
-                                             {"json", Output::json},
-                                             {"yaml", Output::yaml},
-                                             {"jsonl", Output::jsonl},
-                                             {"sarif", Output::sarif}};
+  const std::map<std::string, Output> all = {{"table", Output::table}, {"plot", Output::plot},
+                                             {"json", Output::json},   {"yaml", Output::yaml},
+                                             {"jsonl", Output::jsonl}, {"sarif", Output::sarif}};
   std::map<std::string, Output> allowed;
   for (const auto& [word, value] : all) {
     if (fmt::format("|{}|", formats).find(fmt::format("|{}|", word)) != std::string::npos) {

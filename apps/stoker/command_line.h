@@ -22,8 +22,9 @@ struct ConfigFlags {
 
 // --config FILE.
 void add_config_file_flag(CLI::App& verb, ConfigFlags& flags);
-// A flag for every row of the option table that has one.
-void add_option_flags(CLI::App& verb, ConfigFlags& flags);
+// A flag for every row of the option table that has one; or for those of `only`.
+void add_option_flags(CLI::App& verb, ConfigFlags& flags,
+                      const std::vector<config::OptionId>& only = {});
 
 // The effective options; the file is --config, else STOKER_CONFIG, else /etc/stoker/stoker.yaml where it
 // exists. What is wrong goes to standard error; nullopt if anything is an error.

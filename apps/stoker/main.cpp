@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
   int exit_code = stoker::app::exit_nothing_wrong;
 
   stoker::app::add_up_verb(app, exit_code);
+  stoker::app::add_record_verb(app, exit_code);
   stoker::app::add_status_verb(app, exit_code);
   stoker::app::add_gpus_verb(app, exit_code);
   stoker::app::add_topo_verb(app, exit_code);

@@ -1,7 +1,5 @@
 // Verb `up`: watch this node in the foreground and serve what is seen.
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/signalfd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -12,9 +10,9 @@
 
 #include "agent.h"
 #include "base/log.h"
-#include "base/unique_fd.h"
 #include "command_line.h"
 #include "settings_check.h"
+#include "signals.h"
 #include "verbs.h"
 
 namespace stoker::app {
@@ -27,6 +25,8 @@ Examples:
   stoker up                          this machine's GPUs, http://127.0.0.1:9400
   stoker up --sim hgx-h100 --data /tmp/sim --listen 127.0.0.1:0
   stoker up --wait-driver            also where the driver is not loaded yet
+  stoker up --record day.rec         and keep what is seen, to look at it again
+  stoker up --replay day.rec --speed 20
 
 Every option can stand in the config file or the environment: stoker config show.
 Exit codes: 0 ended by a signal, 2 could not start: a wrong option, an address or data folder in use, or no
@@ -37,31 +37,6 @@ NVIDIA driver (with --wait-driver it stays and watches for one).)";
 constexpr Seconds first_word{10};
 constexpr Seconds first_readings{5};
 constexpr Milliseconds look_again{20};
-
-// SIGINT, SIGTERM and SIGHUP as something to wait for. Made before any thread exists, so that all
-// inherit the mask; children get their own (device/probe/process.cpp).
-class Signals {
- public:
-  Signals() {
-    sigset_t set;
-    sigemptyset(&set);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
-    pthread_sigmask(SIG_BLOCK, &set, nullptr);
-    fd_.reset(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
-  }
-
-  // The next signal; 0 if none comes within `timeout` (negative: for ever).
-  int wait(Milliseconds timeout) {
-    pollfd waiting{fd_.get(), POLLIN, 0};
-    ::poll(&waiting, 1, static_cast<int>(timeout.count()));
-    signalfd_siginfo info{};
-    const bool got = ::read(fd_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info);
-    return got ? static_cast<int>(info.ssi_signo) : 0;
-  }
-
- private:
-  UniqueFd fd_;
-};
 
 // Waits until `done`, at most `limit`; false if a signal asks to end.
 template <typename Done>
@@ -94,6 +69,18 @@ void say_simulated(const config::Settings& settings) {
   if (profile.empty()) return;
   fmt::print(stderr, "These cards are SIMULATED ({}): they exist only in files under {}/sim.\n",
              profile, settings.text(config::OptionId::data));
+}
+
+void say_replay(const Agent& agent) {
+  const auto replay = agent.replay();
+  if (!replay) return;
+  fmt::print(stderr, "This is a REPLAY of {}: {} recorded from {}, {} times as fast.\n",
+             replay->path, format_duration(replay->length), format_utc(replay->recorded_at),
+             replay->speed);
+  if (replay->lost_bytes > 0) {
+    fmt::print(stderr, "Its last {} bytes were not written whole and are left out.\n",
+               replay->lost_bytes);
+  }
 }
 
 void reload(Agent& agent, const ConfigFlags& flags, const config::Settings& before) {
@@ -133,6 +120,11 @@ int run(const ConfigFlags& flags) {
   Signals signals;
   const auto agent = Agent::start(*settings);
   if (!agent) return complain(agent.error().describe());
+  if (is_replay(*settings)) {
+    say_replay(**agent);
+    serve(**agent, signals, flags, *settings);
+    return exit_nothing_wrong;
+  }
   say_simulated(*settings);
   const bool heard = wait_until(signals, first_word, [&] {
     return (*agent)->status().state != device::SourceState::starting;

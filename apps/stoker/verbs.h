@@ -12,6 +12,7 @@ inline constexpr int exit_found = 1;      // something found: a fault, a finding
 inline constexpr int exit_could_not = 2;  // could not look or do, or wrong usage
 
 void add_up_verb(CLI::App& app, int& exit_code);
+void add_record_verb(CLI::App& app, int& exit_code);
 void add_status_verb(CLI::App& app, int& exit_code);
 void add_gpus_verb(CLI::App& app, int& exit_code);
 void add_topo_verb(CLI::App& app, int& exit_code);

@@ -2,10 +2,12 @@
 // missing is null beside "<key>_reason" (docs/specs/contracts.md).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "api/replay_told.h"
 #include "base/json_text.h"
 #include "health/expected.h"
 #include "model/finding.h"
@@ -24,6 +26,7 @@ struct StatusFacts {
   health::Expected expected;
   // About the agent and not about the node: listed behind the node's, and never judged.
   std::vector<Finding> own_findings;
+  std::optional<ReplayTold> replay;
 };
 std::string status_document(const store::Snapshot& snapshot, const StatusFacts& facts);
 

@@ -136,6 +136,7 @@ Service::Service(Snapshots snapshots, ServiceOptions options, const Clock& clock
     : snapshots_(std::move(snapshots)),
       history_(options.history),
       simulated_profile_(std::move(options.simulated_profile)),
+      replay_(std::move(options.replay)),
       version_(options.version),
       clock_(clock) {
   render_.series = std::move(options.series);
@@ -236,8 +237,8 @@ Response Service::answer(const Request& request) {
   const Snapshot snapshot = snapshots_();
   if (path == "/readyz") return ready(snapshot);
   if (path == "/api/v1/status")
-    return json(
-        status_document(snapshot, {version_, simulated_profile_, expected(), own_findings()}));
+    return json(status_document(snapshot, {version_, simulated_profile_, expected(), own_findings(),
+                                           replay_ ? replay_() : std::nullopt}));
   if (path == "/api/v1/fields") return json(fields_document(&snapshot));
   if (path == "/api/v1/expect") return json(expect_document(health::compare(snapshot, expected())));
   if (path == "/api/v1/topology") return json(topology_document(topology::build(snapshot)));

@@ -4,10 +4,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "api/replay_told.h"
 #include "base/clock.h"
 #include "base/thread_safety.h"
 #include "export/render.h"
@@ -27,6 +29,8 @@ struct ServiceOptions {
   health::Expected expected;
   // Must outlive the service; nullptr: none is kept.
   const history::History* history = nullptr;
+  // How far a replay is; not set: what is told is happening now.
+  std::function<std::optional<ReplayTold>()> replay;
 };
 
 // Routes: / (what there is), /metrics, /healthz, /readyz, /api/v1/status, /api/v1/gpus,
@@ -61,6 +65,7 @@ class Service {
   const Snapshots snapshots_;
   const history::History* const history_;
   const std::string simulated_profile_;
+  const std::function<std::optional<ReplayTold>()> replay_;
   const std::string version_;
   const Clock& clock_;
 

@@ -28,6 +28,20 @@ void write_source(JsonWriter& json, const Snapshot& snapshot) {
   json.end_object();
 }
 
+void write_replay(JsonWriter& json, const std::optional<ReplayTold>& replay) {
+  if (!replay) {
+    json.inapplicable("replay");
+    return;
+  }
+  const auto seconds = [](Nanoseconds time) { return static_cast<double>(time.count()) / 1e9; };
+  json.key("replay").begin_object().member("file", replay->file);
+  json.member("recorded_at", format_utc(replay->recorded_at));
+  json.member("length_seconds", seconds(replay->length));
+  json.member("position_seconds", seconds(replay->position)).member("speed", replay->speed);
+  json.member("lost_bytes", replay->lost_bytes).member("ended", replay->ended);
+  json.member_or_null("problem", replay->problem).end_object();
+}
+
 Reason why_no_driver(const Snapshot& snapshot) {
   const Reason why = store::reason_of(snapshot.source.state);
   return why == Reason::ok ? Reason::pending : why;
@@ -88,6 +102,7 @@ std::string status_document(const Snapshot& snapshot, const StatusFacts& facts) 
   const bool simulated = snapshot.driver && snapshot.driver->simulated;
   json.member_or_null("simulated_profile", simulated ? facts.simulated_profile : "");
   json.member("time", format_utc(snapshot.wall)).member("stoker_version", facts.version);
+  write_replay(json, facts.replay);
   write_source(json, snapshot);
   write_driver(json, snapshot);
   write_gpu_counts(json, snapshot);

@@ -40,6 +40,21 @@ std::string simulated_line(const Json& status) {
                      profile.empty() ? "" : fmt::format(" (profile {})", profile));
 }
 
+std::string replay_line(const Json& status) {
+  const Json& replay = list_of(status, "replay");
+  if (replay.empty()) return "";
+  const auto time = [&replay](const char* key) {
+    return format_duration(Nanoseconds(static_cast<std::int64_t>(number_of(replay, key) * 1e9)));
+  };
+  std::string where = flag_of(replay, "ended")
+                          ? std::string("it has ended; this is its last state")
+                          : fmt::format("at {}, {:g} times as fast", time("position_seconds"),
+                                        number_of(replay, "speed"));
+  if (const auto problem = text_of(replay, "problem"); !problem.empty()) where += ": " + problem;
+  return fmt::format("REPLAY    of {}: {} from {}; {}\n", text_of(replay, "file"),
+                     time("length_seconds"), text_of(replay, "recorded_at"), where);
+}
+
 std::string driver_text(const Json& status) {
   const Json& driver = list_of(status, "driver");
   if (driver.empty()) return fmt::format("no driver ({})", text_of(status, "driver_reason"));
@@ -122,7 +137,7 @@ Result<StatusView> view_status(const std::string& status, const std::string& gpu
   const Json& node = list_of(*judged, "node");
   StatusView view;
   view.healthy = text_of(*judged, "verdict") == "ok";
-  view.text = verdict_line(*judged, style) + simulated_line(*judged);
+  view.text = verdict_line(*judged, style) + replay_line(*judged) + simulated_line(*judged);
   view.text +=
       fmt::format("{:<10}{}, {}\n", "node", text_of(node, "hostname"), driver_text(*judged));
   view.text += fmt::format("{:<10}{}\n", "reading", source_text(*judged));
