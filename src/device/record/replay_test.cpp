@@ -17,7 +17,8 @@ namespace {
 std::string metrics_of(const store::Store& store) {
   const auto snapshot = store.snapshot();
   return exporting::render(snapshot, health::evaluate(snapshot, {}), {.version = "test"},
-                           exporting::Format::prometheus);
+                           exporting::Format::prometheus)
+      .text;
 }
 
 NodeSink sink_of(store::Store& store) {
