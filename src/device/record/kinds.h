@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <variant>
 
 #include "device/record/event.h"
 
@@ -18,11 +19,11 @@ inline constexpr std::array<std::string_view, std::variant_size_v<What>> kinds =
 inline std::string_view kind_of(const What& what) { return kinds.at(what.index()); }
 
 // What() of the kind that is called so; none for one of another build.
-template <std::size_t N = 0>
+template <std::size_t n = 0>
 std::optional<What> empty_of(std::string_view kind) {
-  if constexpr (N < kinds.size()) {
-    if (kind == kinds[N]) return What(std::in_place_index<N>);
-    return empty_of<N + 1>(kind);
+  if constexpr (n < kinds.size()) {
+    if (kind == kinds[n]) return What(std::in_place_index<n>);
+    return empty_of<n + 1>(kind);
   }
   return std::nullopt;
 }
