@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "api/documents.h"
+#include "export/labels.h"
 
 namespace stoker::api {
 namespace {
@@ -154,11 +155,20 @@ void write_processes(JsonWriter& json, const GpuSnapshot& gpu) {
   json.end_array();
 }
 
-void write_gpu(JsonWriter& json, const GpuSnapshot& gpu, MonotonicTime now) {
+// While nothing is told about this node's GPUs, a card's state is as unknown as its readings.
+void write_state(JsonWriter& json, const GpuSnapshot& gpu, const store::Snapshot& snapshot) {
+  const std::string_view state = exporting::state_of(gpu, snapshot);
+  const bool known = state == device::to_string(gpu.state);
+  json.member("state", state)
+      .member_or_null("state_detail",
+                      known ? gpu.state_detail : device::to_string(snapshot.source.state));
+}
+
+void write_gpu(JsonWriter& json, const GpuSnapshot& gpu, const store::Snapshot& snapshot) {
+  const MonotonicTime now = snapshot.taken_at;
   json.begin_object();
   write_identity(json, gpu);
-  json.member("state", device::to_string(gpu.state))
-      .member_or_null("state_detail", gpu.state_detail);
+  write_state(json, gpu, snapshot);
   json.member("state_age_seconds", seconds(now - gpu.state_since));
   if (gpu.last_answer) {
     json.member("last_answer_age_seconds", seconds(now - *gpu.last_answer));
@@ -208,7 +218,7 @@ std::string gpus_document(const store::Snapshot& snapshot,
       .member("time", format_utc(snapshot.wall));
   write_simulated(json, snapshot);
   json.key("gpus").begin_array();
-  for (const GpuSnapshot* gpu : gpus) write_gpu(json, *gpu, snapshot.taken_at);
+  for (const GpuSnapshot* gpu : gpus) write_gpu(json, *gpu, snapshot);
   json.end_array().end_object();
   return json.text();
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/documents.h"
+#include "export/labels.h"
 #include "health/node_status.h"
 #include "model/render.h"
 
@@ -65,13 +66,13 @@ void write_driver(JsonWriter& json, const Snapshot& snapshot) {
 }
 
 void write_gpu_counts(JsonWriter& json, const Snapshot& snapshot) {
-  const auto count = [&](GpuState state) {
-    return std::ranges::count(snapshot.gpus, state, &store::GpuSnapshot::state);
+  const auto count = [&snapshot](std::string_view state) {
+    return std::ranges::count_if(snapshot.gpus, [&](const store::GpuSnapshot& gpu) {
+      return exporting::state_of(gpu, snapshot) == state;
+    });
   };
   json.key("gpu_counts").begin_object().member("total", snapshot.gpus.size());
-  for (const auto state : {GpuState::present, GpuState::lost, GpuState::hung}) {
-    json.member(device::to_string(state), count(state));
-  }
+  for (const auto state : exporting::gpu_states) json.member(state, count(state));
   json.end_object();
 }
 
