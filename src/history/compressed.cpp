@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -82,8 +83,13 @@ Result<void> Compressor::add(std::string_view bytes) { return step(bytes, false)
 Result<void> Compressor::finish() { return step({}, true); }
 
 Result<std::string> read_compressed(const std::string& path) {
-  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // O_NONBLOCK: a pipe in its place is not waited for.
+  const UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.valid()) return fail(Error::from_errno(errno, fmt::format("open {}", path)));
+  struct stat about{};
+  if (fstat(fd.get(), &about) != 0 || !S_ISREG(about.st_mode)) {
+    return fail(corrupt(path, "it is no file"));
+  }
   Unpacker unpacker;
   std::vector<char> buffer(ZSTD_DStreamInSize());
   while (true) {

@@ -48,7 +48,8 @@ void sync_folder_of(const std::string& path) {
 
 Result<void> save(const History& history, const std::string& path) {
   const std::string beside = path + ".new";
-  const UniqueFd fd(open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640));
+  unlink(beside.c_str());  // of a process that was killed while it saved; or a pipe, to wait for
+  const UniqueFd fd(open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
   if (!fd.valid()) return fail(Error::from_errno(errno, fmt::format("open {}", beside)));
   if (auto done = write_compressed(history, fd.get(), beside); !done) {
     unlink(beside.c_str());

@@ -1,6 +1,7 @@
 #include "history/keeper.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -53,6 +54,18 @@ TEST_F(HistoryFile, ThatCantBeReadIsPutAsideAndNothingIsInvented) {
     EXPECT_TRUE(std::filesystem::exists(path() + ".cut.bad"));
     EXPECT_FALSE(std::filesystem::exists(path() + ".cut"));
   }
+}
+
+TEST_F(HistoryFile, ThatIsAPipeIsNotWaitedFor) {
+  ASSERT_EQ(mkfifo(path().c_str(), 0600), 0);
+  ASSERT_EQ(mkfifo((path() + ".new").c_str(), 0600), 0);
+  Watched node;
+  Keeper keeper(node.history, path());
+  keeper.start();
+  node.read_each_second(10, 40);
+  keeper.stop();
+  EXPECT_TRUE(std::filesystem::is_regular_file(path()));
+  EXPECT_TRUE(std::filesystem::exists(path() + ".bad"));
 }
 
 TEST_F(HistoryFile, WithAChangedByteIsRefused) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -192,6 +193,12 @@ Result<Node> parse(std::string_view text, const std::string& file) {
 }
 
 Result<std::string> read_text(const std::string& path) {
+  // A pipe or a device would be waited for, or never end; a folder reads as an empty file.
+  std::error_code problem;
+  if (std::filesystem::exists(path, problem) && !std::filesystem::is_regular_file(path, problem)) {
+    return fail(ErrorCode::invalid_input, path + ":1:1: this is no file but a folder or a device");
+  }
+  errno = 0;
   std::ifstream in(path, std::ios::binary);
   if (!in) return fail(Error::from_errno(errno == 0 ? EIO : errno, "read " + path));
   std::ostringstream text;
