@@ -94,9 +94,18 @@ std::int64_t Schedule::ticks(Nanoseconds period) const {
 }
 
 void Schedule::plan_next(State& state) const {
-  const std::int64_t every = state.demoted ? state.slower : state.every;
+  std::int64_t every = state.every;
+  if (state.demoted) {
+    const std::int64_t step = std::max<std::int64_t>(state.stretched * 5 / 2, Seconds(4) / tick_);
+    state.stretched = std::min(state.slower, step);
+    every = state.stretched;
+  }
   if (every == 0) {
     state.due = -1;
+    return;
+  }
+  if (state.demoted && every < state.slower) {
+    state.due = now_ + every;
     return;
   }
   // The next tick after this one that has the group's phase.
@@ -154,6 +163,7 @@ void Schedule::measured(std::size_t group, Nanoseconds took) {
   const Nanoseconds median(*middle);
   if (state.demoted ? median < limit / 2 : median > limit) {
     state.demoted = !state.demoted;
+    state.stretched = state.every;
     plan_next(state);
   }
 }

@@ -70,10 +70,14 @@ class Schedule {
     std::int64_t phase = 0;   // which tick of the period
     std::int64_t due = 0;     // the tick
     bool demoted = false;
+    std::int64_t stretched = 1;  // ticks to the next call while demoted, up to `slower`
     std::array<std::int64_t, median_of> costs{};
     std::size_t measured = 0;
   };
   [[nodiscard]] std::int64_t ticks(Nanoseconds period) const;
+  // A call that has just been demoted comes less often step by step: a value is told as current for
+  // three of the intervals in which it came, and for five seconds at least (store/store.h), so that it
+  // must not grow old only because the next one comes later than those before.
   void plan_next(State& state) const;
   bool fires(std::int64_t& due, std::int64_t every) const;
 

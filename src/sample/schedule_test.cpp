@@ -123,6 +123,27 @@ TEST(Schedule, MovesACallThatCostsFarMoreThanItsClassToASlowerPeriod) {
   }
 }
 
+// store/store.h: a value is current for three of the intervals in which it came, and for five seconds.
+TEST(Schedule, NeverLetsAValueGrowOldOnlyBecauseItsCallIsMovedToASlowerPeriod) {
+  Schedule schedule = default_schedule();
+  std::map<std::size_t, std::vector<MonotonicTime>> called;
+  MonotonicTime now{Seconds(1000)};
+  while (now.since_boot < Seconds(1200)) {
+    for (const std::size_t group : schedule.begin_round(now)) {
+      if (schedule.groups()[group].cost != CostClass::cheap) continue;
+      called[group].push_back(now);
+      schedule.measured(group, std::chrono::microseconds(150));
+    }
+    now = schedule.next_round();
+  }
+  for (const auto& [group, times] : called) {
+    for (std::size_t n = 2; n < times.size(); ++n) {
+      const Nanoseconds before = times[n - 1] - times[n - 2];
+      EXPECT_LE(times[n] - times[n - 1], std::max<Nanoseconds>(3 * before, Seconds(5)));
+    }
+  }
+}
+
 TEST(Schedule, LeavesACallThatCostsALittleMoreThanItsClassWhereItIs) {
   Schedule schedule = default_schedule();
   run(schedule, Seconds(100),
