@@ -13,7 +13,8 @@ using List = ProcessStrides::List;
 // Room for each entry whatever its stride: no known layout is longer than 40 bytes.
 constexpr std::size_t longest_entry = 64;
 constexpr std::array<std::size_t, 4> known_strides{16, 24, 32, 40};
-constexpr std::uint32_t largest_pid = 1U << 22U;  // PID_MAX_LIMIT, include/linux/threads.h
+// PID_MAX_LIMIT, include/linux/threads.h; simulated processes have pids just above it, which are nobody's.
+constexpr std::uint32_t largest_pid = (1U << 22U) + 1024;
 
 template <typename T>
 T load(std::span<const std::uint8_t> from, std::size_t offset) {
