@@ -124,7 +124,7 @@ error     config-wrong-value  stoker.yaml:9:10
 error     config-unknown-key  stoker.yaml:10:1
   what    there is no option "colour"
   do      fix_config: there are data, disks, driver, expect, history, listen,
-          log, metrics, probe, root, sample and sim
+          log, metrics, probe, record, replay, root, sample and sim
 )");
 }
 
