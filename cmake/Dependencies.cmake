@@ -15,6 +15,7 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)   # Python3::Interpreter, 
 find_package(GTest REQUIRED)                   # GTest::gtest_main
 find_package(rapidcheck REQUIRED)              # rapidcheck_gtest
 find_package(benchmark REQUIRED)               # benchmark::benchmark_main
+pkg_check_modules(ncursesw REQUIRED IMPORTED_TARGET GLOBAL ncursesw)   # PkgConfig::ncursesw   apps/stoker only
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET GLOBAL libzstd)     # PkgConfig::zstd
 pkg_check_modules(fyaml REQUIRED IMPORTED_TARGET GLOBAL libfyaml)   # PkgConfig::fyaml
 

@@ -56,6 +56,7 @@ OWNED = {
     "nlohmann/": {"src/api"},
     "spdlog/": {"src/base"},
     "CLI/": {"apps/stoker"},
+    "ncurses.h": {"apps/stoker"},
     "sqlite3.h": {"src/db"},
     "SQLiteCpp/": {"src/db"},
     "pqxx/": {"src/db"},

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 
@@ -177,6 +178,23 @@ TableStyle table_style() {
   const bool colour = ::isatty(STDOUT_FILENO) == 1 && variable("NO_COLOR").empty() &&
                       variable("TERM") != "dumb" && !variable("TERM").empty();
   return {.colour = colour};
+}
+
+bool all_was_printed() {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+  complain("standard output did not take all of the answer; is its disk full?");
+  return false;
+}
+
+bool speaks_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string_view locale(value);
+    return locale.find("UTF-8") != std::string_view::npos ||
+           locale.find("utf8") != std::string_view::npos;
+  }
+  return false;
 }
 
 }  // namespace stoker::app

@@ -55,4 +55,10 @@ int complain(std::string_view message);
 // 80 columns, and colour where standard output is a terminal that has it.
 TableStyle table_style();
 
+// Has standard output taken everything? Says so on standard error where not (a full disk).
+bool all_was_printed();
+
+// Does the locale of the terminal have more than ASCII?
+bool speaks_utf8();
+
 }  // namespace stoker::app

@@ -1,6 +1,8 @@
 // Composition: what `stoker` can be asked, in the order in which somebody meets it.
 #include <CLI/CLI.hpp>
+#include <system_error>
 
+#include "command_line.h"
 #include "usage.h"
 #include "verbs.h"
 
@@ -31,6 +33,7 @@ int main(int argc, char** argv) {
   stoker::app::add_record_verb(app, exit_code);
   stoker::app::add_status_verb(app, exit_code);
   stoker::app::add_gpus_verb(app, exit_code);
+  stoker::app::add_top_verb(app, exit_code);
   stoker::app::add_topo_verb(app, exit_code);
   stoker::app::add_history_verb(app, exit_code);
   stoker::app::add_expect_verb(app, exit_code);
@@ -43,7 +46,9 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
-    return stoker::app::explain_usage(app, problem);
+    exit_code = stoker::app::explain_usage(app, problem);
+  } catch (const std::system_error&) {
+    // fmt, when standard output refuses what is printed; said below
   }
-  return exit_code;
+  return stoker::app::all_was_printed() ? exit_code : stoker::app::exit_could_not;
 }

@@ -15,6 +15,7 @@ void add_up_verb(CLI::App& app, int& exit_code);
 void add_record_verb(CLI::App& app, int& exit_code);
 void add_status_verb(CLI::App& app, int& exit_code);
 void add_gpus_verb(CLI::App& app, int& exit_code);
+void add_top_verb(CLI::App& app, int& exit_code);
 void add_topo_verb(CLI::App& app, int& exit_code);
 void add_history_verb(CLI::App& app, int& exit_code);
 void add_expect_verb(CLI::App& app, int& exit_code);
