@@ -4,7 +4,7 @@
 
 namespace stoker::sample {
 
-using device::probe::InCall;
+using device::InCall;
 using device::probe::Round;
 
 GpuSampler::GpuSampler(const device::probe::SamplerParts& parts, const Clock& clock)

@@ -26,7 +26,7 @@ class GpuSampler final : public device::probe::Sampler {
   void tell_costs(device::probe::Round& round);
 
   device::Gpu& gpu_;
-  device::probe::CallSlot& slot_;
+  device::CallSlot& slot_;
   const Clock& clock_;
   Schedule schedule_;
   std::array<device::CallCost, static_cast<std::size_t>(Getter::count_)> costs_;

@@ -7,7 +7,7 @@
 namespace stoker::sample {
 namespace {
 
-using device::probe::CallSlot;
+using device::CallSlot;
 using device::probe::Round;
 using device::probe::SampleRates;
 

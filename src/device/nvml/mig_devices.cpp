@@ -28,25 +28,22 @@ std::string profile_of(const abi::Attributes& attributes) {
                      attributes.gpu_instance_slices, gib);
 }
 
-device::MigInfo read_one(const abi::Functions& nvml, abi::Device mig) {
+device::MigInfo read_one(const Card& card, abi::Device mig) {
+  const abi::Functions& nvml = card.nvml();
   device::MigInfo info;
   std::array<char, abi::uuid_v2_size> uuid{};
   std::array<char, abi::name_v2_size> name{};
-  if (nvml.nvmlDeviceGetUUID(mig, uuid.data(), uuid.size() - 1) == abi::Return::success) {
+  constexpr auto room = [](const auto& buffer) { return static_cast<unsigned>(buffer.size() - 1); };
+  if (timed(card.clock(), nvml.nvmlDeviceGetUUID, mig, uuid.data(), room(uuid)).ok()) {
     info.uuid = uuid.data();
   }
-  if (nvml.nvmlDeviceGetName(mig, name.data(), name.size() - 1) == abi::Return::success) {
+  if (timed(card.clock(), nvml.nvmlDeviceGetName, mig, name.data(), room(name)).ok()) {
     info.profile = profile_in_name(name.data());
   }
-  if (nvml.nvmlDeviceGetGpuInstanceId != nullptr) {
-    nvml.nvmlDeviceGetGpuInstanceId(mig, &info.gpu_instance);
-  }
-  if (nvml.nvmlDeviceGetComputeInstanceId != nullptr) {
-    nvml.nvmlDeviceGetComputeInstanceId(mig, &info.compute_instance);
-  }
+  timed(card.clock(), nvml.nvmlDeviceGetGpuInstanceId, mig, &info.gpu_instance);
+  timed(card.clock(), nvml.nvmlDeviceGetComputeInstanceId, mig, &info.compute_instance);
   abi::Attributes attributes{};
-  if (nvml.nvmlDeviceGetAttributes_v2 != nullptr &&
-      nvml.nvmlDeviceGetAttributes_v2(mig, &attributes) == abi::Return::success) {
+  if (timed(card.clock(), nvml.nvmlDeviceGetAttributes_v2, mig, &attributes).ok()) {
     info.memory_bytes = attributes.memory_mib << 20U;
     info.multiprocessors = attributes.multiprocessors;
     if (info.profile.empty()) info.profile = profile_of(attributes);
@@ -67,7 +64,8 @@ std::optional<bool> mig_is_on(Card& card) {
   if (nvml.nvmlDeviceGetMigMode == nullptr) return false;
   unsigned current = abi::mig_disable;
   unsigned pending = abi::mig_disable;
-  const abi::Return code = nvml.nvmlDeviceGetMigMode(card.device, &current, &pending);
+  const abi::Return code =
+      timed(card.clock(), nvml.nvmlDeviceGetMigMode, card.device, &current, &pending).code;
   card.mig_capable = reason_of(code) != Reason::not_supported;
   if (!card.mig_capable) return false;
   if (code != abi::Return::success) return std::nullopt;
@@ -79,14 +77,14 @@ std::optional<std::vector<abi::Device>> list_devices(const Card& card) {
   const abi::Functions& nvml = card.nvml();
   std::vector<abi::Device> devices;
   unsigned count = 0;
-  if (nvml.nvmlDeviceGetMaxMigDeviceCount == nullptr ||
-      nvml.nvmlDeviceGetMigDeviceHandleByIndex == nullptr ||
-      nvml.nvmlDeviceGetMaxMigDeviceCount(card.device, &count) != abi::Return::success) {
+  if (nvml.nvmlDeviceGetMigDeviceHandleByIndex == nullptr ||
+      !timed(card.clock(), nvml.nvmlDeviceGetMaxMigDeviceCount, card.device, &count).ok()) {
     return std::nullopt;
   }
   for (unsigned i = 0; i < count; ++i) {
     abi::Device mig = nullptr;
-    const abi::Return code = nvml.nvmlDeviceGetMigDeviceHandleByIndex(card.device, i, &mig);
+    const abi::Return code =
+        timed(card.clock(), nvml.nvmlDeviceGetMigDeviceHandleByIndex, card.device, i, &mig).code;
     if (code == abi::Return::success) devices.push_back(mig);
     // Not found is a free place.
     if (reason_of(code) == Reason::lost || driver_is_gone(code)) return std::nullopt;
@@ -108,7 +106,7 @@ bool read_mig_devices(Card& card) {
   std::vector<device::MigInfo> migs;
   std::vector<std::uint32_t> instances;
   for (abi::Device device : devices) {
-    migs.push_back(read_one(card.nvml(), device));
+    migs.push_back(read_one(card, device));
     instances.push_back(migs.back().gpu_instance);
   }
   const bool changed = *enabled != card.info.mig_enabled || !same(migs, card.info.migs);

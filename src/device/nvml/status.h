@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "device/call_slot.h"
 #include "device/nvml/driver.h"
 #include "device/nvml/enums.h"
 #include "model/reading.h"
@@ -36,11 +37,13 @@ struct Called {
   }
 };
 
-// Calls `function` and takes the time; a null one is "function not found", and costs nothing.
+// Calls `function`, says so to the thread that watches for calls that don't return, and takes the time;
+// a null one is "function not found", and costs nothing. Every call on a GPU goes through here.
 template <typename... Parameters, typename... Arguments>
 Called timed(const Clock& clock, abi::Return (*function)(Parameters...), Arguments... arguments) {
   const MonotonicTime before = clock.monotonic();
   if (function == nullptr) return {abi::Return::function_not_found, before, Nanoseconds{0}};
+  device::InCall::next_call(before);
   const abi::Return code = function(arguments...);
   const MonotonicTime after = clock.monotonic();
   return {code, after, after - before};

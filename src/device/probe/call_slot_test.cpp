@@ -1,4 +1,4 @@
-#include "device/probe/call_slot.h"
+#include "device/call_slot.h"
 
 #include <gtest/gtest.h>
 
@@ -21,6 +21,20 @@ TEST(CallSlot, TellsTheCallUnderWayAndSinceWhen) {
     EXPECT_LE(slot.now()->since, began);
     EXPECT_GE(slot.now()->since, began + Nanoseconds(-256));
   }
+  EXPECT_FALSE(slot.now().has_value());
+}
+
+TEST(CallSlot, GivesEachOfSeveralCallsItsOwnTime) {
+  CallSlot slot;
+  const MonotonicTime began{Seconds(100)};
+  const MonotonicTime later{Seconds(108)};
+  {
+    const InCall call(slot, Getter::ecc_total, began);
+    InCall::next_call(later);
+    EXPECT_EQ(slot.now()->getter, Getter::ecc_total);
+    EXPECT_LT(later - slot.now()->since, Nanoseconds(1000));
+  }
+  InCall::next_call(later);
   EXPECT_FALSE(slot.now().has_value());
 }
 

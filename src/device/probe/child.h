@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 #include "device/api.h"
+#include "device/call_slot.h"
 #include "device/nvml/driver.h"
-#include "device/probe/call_slot.h"
 #include "device/probe/rates.h"
 
 namespace stoker::device::probe {

@@ -5,11 +5,12 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "base/clock.h"
 #include "catalog/field.h"
 
-namespace stoker::device::probe {
+namespace stoker::device {
 
 // Written by one thread, read by another. A call is one atomic word: the getter in the top byte,
 // the start of the call in 128 ns steps below it (56 bits: 292 years since boot).
@@ -24,6 +25,11 @@ class CallSlot {
     const auto steps = static_cast<std::uint64_t>(now.since_boot.count()) >> step_bits;
     word_.store(static_cast<std::uint64_t>(getter) << time_bits | (steps & time_mask) | in_call,
                 std::memory_order_release);
+  }
+  // The next call of the same getter begins. Only between enter() and leave().
+  void next(MonotonicTime now) {
+    const std::uint64_t word = word_.load(std::memory_order_relaxed);
+    if (word != 0) enter(static_cast<Getter>(word >> time_bits), now);
   }
   void leave() { word_.store(0, std::memory_order_release); }
 
@@ -44,18 +50,32 @@ class CallSlot {
   std::atomic<std::uint64_t> word_{0};
 };
 
-// In the driver from construction to destruction.
+// This thread is in the driver from construction to destruction, in one call or in several, one after
+// the other: each that is announced by next_call() has a time of its own, since it is one call that
+// may not return, and ten that take a second each are none that hangs.
 class InCall {
  public:
-  InCall(CallSlot& slot, Getter getter, MonotonicTime now) : slot_(slot) {
+  InCall(CallSlot& slot, Getter getter, MonotonicTime now)
+      : slot_(slot), outer_(std::exchange(current_, &slot)) {
     slot_.enter(getter, now);
   }
-  ~InCall() { slot_.leave(); }
+  ~InCall() {
+    slot_.leave();
+    current_ = outer_;
+  }
   InCall(const InCall&) = delete;
   InCall& operator=(const InCall&) = delete;
 
+  // By whoever makes driver calls, right before each; without an InCall in this thread: nothing.
+  static void next_call(MonotonicTime now) {
+    if (current_ != nullptr) current_->next(now);
+  }
+
  private:
+  static inline thread_local CallSlot* current_ = nullptr;
+
   CallSlot& slot_;
+  CallSlot* const outer_;
 };
 
-}  // namespace stoker::device::probe
+}  // namespace stoker::device
