@@ -1,5 +1,6 @@
 // Faults of single calls: one that never returns, one lock for all, a call that is stuck in the
 // kernel. In each the node says what is so in time, and nothing else goes stale.
+#include <csignal>
 #include <filesystem>
 
 #include "support/faulty_node.h"
@@ -30,6 +31,41 @@ TEST_F(CallFaults, AGetterThatNeverReturnsMakesItsGpuHungAndNoOther) {
   heal();
   EXPECT_TRUE(wait_until_well()) << describe();
   EXPECT_LE(oldest_unharmed, fresh);
+}
+
+TEST_F(CallFaults, AGpuWhoseOpeningNeverReturnsKeepsNoOtherFromBeingServed) {
+  inject("hang", "1", {}, "nvmlDeviceGetHandleByIndex_v2");
+  watch();
+  const auto others_are_read = [this] {
+    if (now.source.state != SourceState::running || now.gpus.size() != 3) return false;
+    return age(0) < fresh && age(1) < fresh && age(2) < fresh;
+  };
+  ASSERT_TRUE(wait(others_are_read, Seconds(20))) << describe();
+  EXPECT_EQ(now.source.unopened_gpus, 1) << describe();
+  unharmed = {0, 1, 2};
+  // Beyond patience a second probe opens those three, and what does not open stays told.
+  ASSERT_TRUE(
+      wait([this] { return now.source.restarts == 1; }, options.timing.leave_after + Seconds(10)))
+      << describe();
+  ASSERT_TRUE(wait(others_are_read, Seconds(5))) << describe();
+  EXPECT_EQ(now.source.unopened_gpus, 1) << describe();
+  EXPECT_LE(oldest_unharmed, fresh);
+  unharmed.clear();  // its place among the four is another one
+  heal();
+  EXPECT_TRUE(wait_until_well()) << describe();
+  EXPECT_EQ(now.source.unopened_gpus, 0) << describe();
+}
+
+TEST_F(CallFaults, AKnownGpuWhoseOpeningNeverReturnsIsHungAndNoOther) {
+  watch_until_well();
+  inject("hang", "1", {}, "nvmlDeviceGetHandleByIndex_v2");
+  kill(now.source.probe_pid, SIGKILL);
+  ASSERT_TRUE(wait_for_state(1, GpuState::hung, told_within + Seconds(2))) << describe();
+  EXPECT_EQ(reason(0), Reason::ok);
+  EXPECT_EQ(reason(2), Reason::ok);
+  EXPECT_EQ(reason(3), Reason::ok);
+  heal();
+  EXPECT_TRUE(wait_until_well()) << describe();
 }
 
 TEST_F(CallFaults, ACallThatComesBackInTimeEndsTheHang) {

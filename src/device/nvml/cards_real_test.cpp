@@ -10,6 +10,7 @@
 
 #include "device/nvml/driver.h"
 #include "device/nvml/getters.h"
+#include "device/nvml/open_all_test_support.h"
 
 namespace stoker::nvml {
 namespace {
@@ -81,7 +82,7 @@ class RealCards : public testing::Test {
     if (!driver.has_value()) GTEST_SKIP() << driver.error().text;
     driver_ = std::move(*driver);
     if (driver_->info().simulated) GTEST_SKIP() << "the library in use is the simulated one";
-    opened_ = driver_->open_gpus();
+    opened_ = open_all(*driver_);
   }
 
   std::unique_ptr<Driver> driver_;
@@ -110,7 +111,7 @@ TEST_F(RealCards, WithoutAttachOneIsOpenedByItsAddress) {
   driver_.reset();
   const auto driver = Driver::open(options);
   ASSERT_TRUE(driver.has_value()) << driver.error().text;
-  const OpenedGpus opened = (*driver)->open_gpus();
+  const OpenedGpus opened = open_all(**driver);
   ASSERT_EQ(opened.gpus.size(), 1U);
   EXPECT_EQ(opened.gpus.front()->info().pci, options.only.front());
 }

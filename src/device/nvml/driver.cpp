@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "device/nvml/gpu.h"
 #include "device/nvml/look_up_process.h"
@@ -35,10 +35,6 @@ PciAddress address_of(const abi::PciInfo& pci) {
   return {pci.domain, static_cast<std::uint8_t>(pci.bus), static_cast<std::uint8_t>(pci.device), 0};
 }
 
-bool contains(const std::vector<PciAddress>& list, const PciAddress& pci) {
-  return std::ranges::find(list, pci) != list.end();
-}
-
 class OpenDriver final : public Driver {
  public:
   OpenDriver(std::unique_ptr<Session> session, DriverOptions options)
@@ -58,15 +54,45 @@ class OpenDriver final : public Driver {
 
   [[nodiscard]] const device::DriverInfo& info() const override { return info_; }
 
-  OpenedGpus open_gpus() override {
+  tl::expected<std::vector<GpuPlace>, UnopenedGpu> places() override {
     session_->xids.start(session_->nvml(), *session_->clock);
-    OpenedGpus opened;
-    if (options_.only.empty()) {
-      open_by_index(opened);
-    } else {
-      open_by_address(opened);
+    std::vector<GpuPlace> all;
+    for (const PciAddress& pci : options_.only) {
+      all.push_back({static_cast<std::uint32_t>(all.size()), pci});
     }
-    return opened;
+    if (!all.empty()) return all;
+    unsigned count = 0;
+    const Called counted = timed(*session_->clock, session_->nvml().nvmlDeviceGetCount_v2, &count);
+    if (!counted.ok()) return tl::unexpected(unopened({}, counted.code, "counting the GPUs"));
+    for (unsigned index = 0; index < count; ++index) all.push_back({index, std::nullopt});
+    return all;
+  }
+
+  tl::expected<std::unique_ptr<device::Gpu>, UnopenedGpu> open_gpu(const GpuPlace& place) override {
+    const abi::Functions& nvml = session_->nvml();
+    const Clock& clock = *session_->clock;
+    abi::Device device = nullptr;
+    const Called got = place.pci
+                           ? timed(clock, nvml.nvmlDeviceGetHandleByPciBusId_v2,
+                                   place.pci->nvml().c_str(), &device)
+                           : timed(clock, nvml.nvmlDeviceGetHandleByIndex_v2, place.index, &device);
+    if (!got.ok()) {
+      return tl::unexpected(
+          unopened(place, got.code, place.pci ? "opening it by address" : "opening it"));
+    }
+    unsigned index = place.index;
+    if (place.pci) timed(clock, nvml.nvmlDeviceGetIndex, device, &index);
+    abi::PciInfo address{};
+    const Called called = timed(clock, nvml.nvmlDeviceGetPciInfo_v3, device, &address);
+    if (!called.ok()) {
+      return tl::unexpected(unopened({index, place.pci}, called.code, "reading its PCI address"));
+    }
+    const PciAddress pci = address_of(address);
+    OpenResult result = nvml::open_gpu(*session_, device, index, pci);
+    if (result.gpu == nullptr) {
+      return tl::unexpected(unopened({index, pci}, result.code, result.what));
+    }
+    return std::move(result.gpu);
   }
 
   Result<std::optional<XidEvent>> wait_xid_event(Milliseconds timeout) override {
@@ -85,63 +111,8 @@ class OpenDriver final : public Driver {
         row->size);
   }
 
-  void open_by_index(OpenedGpus& opened) {
-    const abi::Functions& nvml = session_->nvml();
-    unsigned count = 0;
-    const abi::Return code = nvml.nvmlDeviceGetCount_v2(&count);
-    if (code != abi::Return::success) {
-      opened.unopened.push_back(unopened(0, std::nullopt, code, "counting the GPUs"));
-    }
-    for (unsigned index = 0; index < count; ++index) {
-      abi::Device device = nullptr;
-      const abi::Return got = nvml.nvmlDeviceGetHandleByIndex_v2(index, &device);
-      if (got != abi::Return::success) {
-        opened.unopened.push_back(unopened(index, std::nullopt, got, "opening it"));
-        continue;
-      }
-      open_one(device, index, opened);
-    }
-  }
-
-  void open_by_address(OpenedGpus& opened) {
-    const abi::Functions& nvml = session_->nvml();
-    for (std::uint32_t place = 0; place < options_.only.size(); ++place) {
-      const PciAddress& pci = options_.only[place];
-      if (contains(options_.excluded, pci)) continue;
-      abi::Device device = nullptr;
-      const abi::Return got = nvml.nvmlDeviceGetHandleByPciBusId_v2(pci.nvml().c_str(), &device);
-      if (got != abi::Return::success) {
-        opened.unopened.push_back(unopened(place, pci, got, "opening it by address"));
-        continue;
-      }
-      unsigned index = place;
-      if (nvml.nvmlDeviceGetIndex != nullptr) nvml.nvmlDeviceGetIndex(device, &index);
-      open_one(device, index, opened);
-    }
-  }
-
-  void open_one(abi::Device device, std::uint32_t index, OpenedGpus& opened) {
-    abi::PciInfo address{};
-    const Called called =
-        timed(*session_->clock, session_->nvml().nvmlDeviceGetPciInfo_v3, device, &address);
-    if (!called.ok()) {
-      opened.unopened.push_back(
-          unopened(index, std::nullopt, called.code, "reading its PCI address"));
-      return;
-    }
-    const PciAddress pci = address_of(address);
-    if (contains(options_.excluded, pci)) return;
-    OpenResult result = open_gpu(*session_, device, index, pci);
-    if (result.gpu == nullptr) {
-      opened.unopened.push_back(unopened(index, pci, result.code, result.what));
-      return;
-    }
-    opened.gpus.push_back(std::move(result.gpu));
-  }
-
-  UnopenedGpu unopened(std::uint32_t index, std::optional<PciAddress> pci, abi::Return code,
-                       const std::string& what) const {
-    const std::string name = pci.has_value() ? pci->sysfs() : fmt::format("number {}", index);
+  UnopenedGpu unopened(const GpuPlace& place, abi::Return code, const std::string& what) const {
+    const std::string name = place.pci ? place.pci->sysfs() : fmt::format("number {}", place.index);
     // A handle that isn't found means a GPU that has left the bus or was taken off it.
     const Reason reason = code == abi::Return::not_found ? Reason::lost : reason_of(code);
     const std::string_view advice =
@@ -149,7 +120,7 @@ class OpenDriver final : public Driver {
         : reason == Reason::no_permission
             ? "; this user needs to read and write its /dev/nvidia<minor>"
             : "";
-    return {index, pci, reason,
+    return {place.index, place.pci, reason,
             fmt::format("GPU {}: {} failed: {} (NVML error {}){}", name, what,
                         session_->nvml().nvmlErrorString(code), static_cast<int>(code), advice)};
   }
@@ -160,8 +131,8 @@ class OpenDriver final : public Driver {
   device::DriverInfo info_;
 };
 
-// With NO_ATTACH, 580.159.04 counts no GPU and opens none by address (NOT_FOUND, two H200), so it is
-// kept only where a driver does better. Without it, starting opens the device files of all GPUs, and
+// With NO_ATTACH, 580.159.04 counts no GPU and opens none by address (docs/adr/0004-no-attach.md), so it
+// is kept only where a driver does better. Without it, starting opens the device files of all GPUs, and
 // attaches none: that comes with each handle.
 abi::Return start(const abi::Functions& nvml, bool no_attach) {
   if (no_attach) {

@@ -34,8 +34,6 @@ struct DriverOptions {
   bool no_attach = false;
   // GPUs to open, by address; empty: all that the driver counts.
   std::vector<PciAddress> only;
-  // GPUs to leave alone. The driver may touch one to learn its address unless `only` is given too.
-  std::vector<PciAddress> excluded;
   // Tells a process id that runs from one that does not, and its name. Empty: /proc and kill(pid, 0);
   // on a simulated driver every process is "unknown".
   LookUpProcess look_up_process;
@@ -56,9 +54,11 @@ struct UnopenedGpu {
   std::string text;                // what happened and what to do, for people
 };
 
-struct OpenedGpus {
-  std::vector<std::unique_ptr<device::Gpu>> gpus;
-  std::vector<UnopenedGpu> unopened;
+// A GPU that can be asked for: by NVML's index, or by address where that is known (then `index` is the
+// place in `only`).
+struct GpuPlace {
+  std::uint32_t index = 0;
+  std::optional<PciAddress> pci;
 };
 
 struct XidEvent {
@@ -82,14 +82,19 @@ class Driver {
 
   [[nodiscard]] virtual const device::DriverInfo& info() const = 0;
 
-  // Opens the GPUs that the options name and registers for their Xids. Each Gpu may then live in a
-  // thread of its own; none may outlive the Driver. Call it once.
-  virtual OpenedGpus open_gpus() = 0;
+  // The GPUs that the options name; touches none of them. Call it once.
+  virtual tl::expected<std::vector<GpuPlace>, UnopenedGpu> places() = 0;
+
+  // Opens one GPU and registers for its Xids; never null. From any thread, also for several GPUs at the
+  // same time and while another thread waits for Xids: a call on one GPU that doesn't return need not
+  // keep the others from being opened. No Gpu may outlive the Driver.
+  virtual tl::expected<std::unique_ptr<device::Gpu>, UnopenedGpu> open_gpu(
+      const GpuPlace& place) = 0;
 
   // Waits for the next Xid of the opened GPUs, in one thread of its own: nothing when the time is
   // over. It also feeds Getter::xid_event, so that field is known only while somebody waits. An
-  // error with code not_supported means that there is nothing to wait for: don't call again; any
-  // other error: try again after a while.
+  // error with code not_supported means that there is nothing to wait for until one more GPU is
+  // open; any other error: try again after a while.
   virtual Result<std::optional<XidEvent>> wait_xid_event(Milliseconds timeout) = 0;
 };
 

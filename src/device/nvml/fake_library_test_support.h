@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "device/nvml/open_all_test_support.h"
 #include "device/nvml/open_driver.h"
 
 namespace stoker::nvml::fake {
@@ -106,7 +107,7 @@ inline Opened open(Library library, DriverOptions options = {}) {
   auto driver = open_driver(std::move(library), options);
   EXPECT_TRUE(driver.has_value()) << (driver.has_value() ? "" : driver.error().text);
   if (!driver.has_value()) return {};
-  OpenedGpus gpus = (*driver)->open_gpus();
+  OpenedGpus gpus = open_all(**driver);
   return {std::move(*driver), std::move(gpus)};
 }
 

@@ -10,6 +10,7 @@
 
 #include "device/nvml/driver.h"
 #include "device/nvml/getters.h"
+#include "device/nvml/open_all_test_support.h"
 #include "device/simnode/sim_node.h"
 
 namespace stoker::nvml {
@@ -72,7 +73,7 @@ Opened open(const DriverOptions& with = options()) {
   auto driver = Driver::open(with);
   EXPECT_TRUE(driver.has_value()) << (driver.has_value() ? "" : driver.error().text);
   if (!driver.has_value()) return {};
-  OpenedGpus gpus = (*driver)->open_gpus();
+  OpenedGpus gpus = open_all(**driver);
   return {std::move(*driver), std::move(gpus)};
 }
 

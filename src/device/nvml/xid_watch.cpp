@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "device/nvml/events.h"
 #include "device/nvml/status.h"
 
@@ -11,15 +14,23 @@ namespace {
 constexpr Nanoseconds longest_silence = Seconds(30);
 
 // Asks for Xids alone: clock changes flood (1,066 of 1,070 events in tests/fixtures/captures/h200x4).
-Reason register_for_xids(const abi::Functions& nvml, abi::Device device, abi::EventSet set) {
+Reason register_for_xids(const abi::Functions& nvml, const Clock& clock, abi::Device device,
+                         abi::EventSet set) {
   if (set == nullptr || nvml.nvmlDeviceRegisterEvents == nullptr) return Reason::not_supported;
   std::uint64_t supported = 0;
   if (nvml.nvmlDeviceGetSupportedEventTypes != nullptr) {
-    const abi::Return code = nvml.nvmlDeviceGetSupportedEventTypes(device, &supported);
-    if (code != abi::Return::success) return reason_of(code);
+    const Called asked = timed(clock, nvml.nvmlDeviceGetSupportedEventTypes, device, &supported);
+    if (!asked.ok()) return reason_of(asked.code);
     if ((supported & abi::event_type::xid_critical) == 0) return Reason::not_supported;
   }
-  return reason_of(nvml.nvmlDeviceRegisterEvents(device, abi::event_type::xid_critical, set));
+  constexpr std::uint64_t wanted = abi::event_type::xid_critical;
+  return reason_of(timed(clock, nvml.nvmlDeviceRegisterEvents, device, wanted, set).code);
+}
+
+abi::EventSet create_set(const abi::Functions& nvml, const Clock& clock) {
+  abi::EventSet set = nullptr;
+  if (nvml.nvmlEventSetWait_v2 == nullptr) return nullptr;
+  return timed(clock, nvml.nvmlEventSetCreate, &set).ok() ? set : nullptr;
 }
 
 }  // namespace
@@ -27,20 +38,37 @@ Reason register_for_xids(const abi::Functions& nvml, abi::Device device, abi::Ev
 void XidWatch::start(const abi::Functions& nvml, const Clock& clock) {
   nvml_ = &nvml;
   clock_ = &clock;
-  if (nvml.nvmlEventSetCreate == nullptr || nvml.nvmlEventSetWait_v2 == nullptr) return;
-  if (nvml.nvmlEventSetCreate(&set_) != abi::Return::success) set_ = nullptr;
+  abi::EventSet made = create_set(nvml, clock);
+  const MutexLock lock(mutex_);
+  set_ = made;
 }
 
 XidSlot& XidWatch::add(abi::Device device, const PciAddress& pci) {
-  auto slot = std::make_unique<XidSlot>();
-  slot->device = device;
-  slot->pci = pci;
-  slot->registered = register_for_xids(*nvml_, device, set_);
-  slots_.push_back(std::move(slot));
-  return *slots_.back();
+  mutex_.lock();
+  XidSlot& slot = *slots_.emplace_back(std::make_unique<XidSlot>(device, pci));
+  mutex_.unlock();
+  register_slot(slot);
+  return slot;
+}
+
+// Again where another set took the place of the one that it was registered with.
+void XidWatch::register_slot(XidSlot& slot) {
+  while (true) {
+    mutex_.lock();
+    abi::EventSet into = set_;
+    ++registering_;
+    mutex_.unlock();
+    const Reason told = register_for_xids(*nvml_, *clock_, slot.device, into);
+    const MutexLock lock(mutex_);
+    --registering_;
+    if (told == Reason::ok && into != set_) continue;
+    slot.registered = told;
+    return;
+  }
 }
 
 void XidWatch::stop() {
+  const MutexLock lock(mutex_);
   if (set_ != nullptr && nvml_->nvmlEventSetFree != nullptr) nvml_->nvmlEventSetFree(set_);
   set_ = nullptr;
 }
@@ -48,16 +76,33 @@ void XidWatch::stop() {
 // One lost GPU makes the wait for all fail (nvmlEventSetWait_v2, NVML_ERROR_GPU_IS_LOST), so a new set
 // takes those that can still be registered.
 void XidWatch::go_on_without_the_lost() {
-  stop();
-  if (nvml_->nvmlEventSetCreate(&set_) != abi::Return::success) set_ = nullptr;
+  abi::EventSet made = create_set(*nvml_, *clock_);
+  std::vector<XidSlot*> again;
+  mutex_.lock();
+  abi::EventSet old = std::exchange(set_, made);
+  // Another thread may be inside the driver with it for good; then it is not freed.
+  const bool in_use = registering_ > 0;
   for (const auto& slot : slots_) {
-    if (slot->registered == Reason::ok) {
-      slot->registered = register_for_xids(*nvml_, slot->device, set_);
-    }
+    if (slot->registered == Reason::ok) again.push_back(slot.get());
   }
+  mutex_.unlock();
+  if (!in_use && old != nullptr && nvml_->nvmlEventSetFree != nullptr) nvml_->nvmlEventSetFree(old);
+  for (XidSlot* slot : again) register_slot(*slot);
+}
+
+abi::EventSet XidWatch::set() {
+  const MutexLock lock(mutex_);
+  return set_;
+}
+
+bool XidWatch::any_registered() {
+  const MutexLock lock(mutex_);
+  return std::ranges::any_of(slots_,
+                             [](const auto& slot) { return slot->registered == Reason::ok; });
 }
 
 XidSlot* XidWatch::slot_of(abi::Device device) {
+  const MutexLock lock(mutex_);
   for (const auto& slot : slots_) {
     if (slot->device == device) return slot.get();
   }
@@ -65,16 +110,15 @@ XidSlot* XidWatch::slot_of(abi::Device device) {
 }
 
 Result<std::optional<XidEvent>> XidWatch::wait(Milliseconds timeout) {
-  bool any = false;
-  for (const auto& slot : slots_) any = any || slot->registered == Reason::ok;
-  if (set_ == nullptr || !any) {
+  abi::EventSet from = set();
+  if (from == nullptr || !any_registered()) {
     return fail(ErrorCode::not_supported, "the driver tells no Xids of any GPU that is open here");
   }
   abi::EventData data{};
   data.gpu_instance_id = abi::no_instance_id;
   data.compute_instance_id = abi::no_instance_id;
   const auto milliseconds = static_cast<unsigned>(timeout.count());
-  const Called called = timed(*clock_, nvml_->nvmlEventSetWait_v2, set_, &data, milliseconds);
+  const Called called = timed(*clock_, nvml_->nvmlEventSetWait_v2, from, &data, milliseconds);
   if (called.ok() || called.code == abi::Return::timeout) {
     waited_at_ns_ = called.at.since_boot.count();
   } else {

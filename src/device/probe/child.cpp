@@ -23,7 +23,21 @@ namespace {
 
 // The driver's word for it that an Xid wakes the wait; the field last_xid grows old without one.
 constexpr Milliseconds xid_wait{10'000};
+// While GPUs are being opened, so that a driver which takes no registration during a wait, or shows it
+// only to the next one, has them all soon.
+constexpr Milliseconds xid_wait_while_opening{500};
 constexpr Milliseconds leave_look{5};
+
+// One GPU from the moment that its thread begins to open it. What is not constant but the slot is
+// guarded by Shared::mutex.
+struct GpuThread {
+  explicit GpuThread(const nvml::GpuPlace& its_place) : place(its_place), pci(its_place.pci) {}
+
+  const nvml::GpuPlace place;
+  CallSlot slot;
+  std::optional<PciAddress> pci;
+  enum class State { opening, open, refused } state = State::opening;
+};
 
 // Everything that the threads share. Lives until _exit: never destroyed.
 struct Shared {
@@ -40,12 +54,17 @@ struct Shared {
 
   Mutex mutex;
   CondVar wake;
-  std::vector<std::pair<PciAddress, std::unique_ptr<CallSlot>>> slots GUARDED_BY(mutex);
-  Inventory inventory GUARDED_BY(mutex);
-  std::vector<std::thread> threads;  // of the init thread, after the control thread's own start
+  std::vector<std::unique_ptr<GpuThread>> gpus GUARDED_BY(mutex);
+  Inventory inventory GUARDED_BY(mutex);  // but for `opening`, which `gpus` know
+  bool listed GUARDED_BY(mutex) = false;  // the first inventory was told
+  std::vector<std::thread> threads;       // of the init thread
 
   void send(const Message& message, Outbox::Urgency urgency) {
     outbox.send(encode(message), urgency);
+  }
+  [[nodiscard]] bool opening() const REQUIRES(mutex) {
+    return std::ranges::any_of(
+        gpus, [](const auto& gpu) { return gpu->state == GpuThread::State::opening; });
   }
 };
 
@@ -62,11 +81,18 @@ bool sleep_until(Shared& shared, MonotonicTime due) {
   return !shared.leaving;
 }
 
+// Under the lock, so that an earlier inventory never overtakes a later one.
 void tell_inventory(Shared& shared) {
-  shared.mutex.lock();
+  const MutexLock lock(shared.mutex);
   Inventory inventory = shared.inventory;
-  shared.mutex.unlock();
+  for (const auto& gpu : shared.gpus) {
+    if (gpu->state == GpuThread::State::opening) {
+      inventory.opening.push_back({gpu->place.index, gpu->pci});
+    }
+  }
   shared.send(inventory, Outbox::Urgency::now);
+  shared.listed = true;
+  shared.wake.notify_all();
 }
 
 void tell_new_info(Shared& shared, const GpuInfo& info) {
@@ -101,7 +127,6 @@ void tell_round(Shared& shared, const Gpu& gpu, Round& round) {
 }
 
 void sample_gpu(Shared& shared, Gpu& gpu, Sampler& sampler) {
-  name_thread(fmt::format("gpu-{}", gpu.info().index));
   Round round;
   sampler.round(round);
   tell_round(shared, gpu, round);
@@ -113,16 +138,24 @@ void sample_gpu(Shared& shared, Gpu& gpu, Sampler& sampler) {
   }
 }
 
+bool is_opening(Shared& shared) {
+  const MutexLock lock(shared.mutex);
+  return shared.opening();
+}
+
 void wait_for_xids(Shared& shared) {
   name_thread("xids");
-  Milliseconds wait{0};  // last_xid is told once somebody has waited
+  bool waited = false;  // last_xid is told once somebody has waited
   while (!shared.leaving) {
+    const bool opening = is_opening(shared);
+    const Milliseconds longest = opening ? xid_wait_while_opening : xid_wait;
     shared.xid_slot.enter(Getter::xid_event, shared.clock.monotonic());
-    const auto event = shared.driver->wait_xid_event(std::exchange(wait, xid_wait));
+    const auto event =
+        shared.driver->wait_xid_event(std::exchange(waited, true) ? longest : Milliseconds(0));
     shared.xid_slot.leave();
     if (!event) {
-      if (event.error().code() == ErrorCode::not_supported) return;
-      if (!sleep_until(shared, shared.clock.monotonic() + xid_wait)) return;
+      if (event.error().code() == ErrorCode::not_supported && !opening) return;
+      if (!sleep_until(shared, shared.clock.monotonic() + longest)) return;
     } else if (*event) {
       shared.send(Xid{(*event)->gpu, static_cast<std::uint32_t>((*event)->xid), (*event)->at},
                   Outbox::Urgency::now);
@@ -140,47 +173,95 @@ nvml::DriverOptions driver_options(const Configure& configure) {
 
 bool opens_nothing(const Scope& scope) { return scope.only && scope.only->empty(); }
 
-// Starts the threads of the GPUs that were opened. The samplers and GPUs live until _exit.
-void start_gpus(Shared& shared, nvml::OpenedGpus opened) {
-  Inventory inventory;
-  for (const auto& gpu : opened.gpus) inventory.gpus.push_back(gpu->info());
-  for (nvml::UnopenedGpu& gpu : opened.unopened) {
-    inventory.unopened.push_back({gpu.pci, gpu.index, gpu.reason, std::move(gpu.text)});
+// Opens one GPU in its own thread, since opening may not return. Null where that fails.
+std::unique_ptr<Gpu> open_gpu(Shared& shared, GpuThread& thread) {
+  auto opened = [&] {
+    const InCall call(thread.slot, Getter::count_, shared.clock.monotonic());
+    return shared.driver->open_gpu(thread.place);
+  }();
+  const MutexLock lock(shared.mutex);
+  shared.wake.notify_all();
+  if (!opened) {
+    nvml::UnopenedGpu& none = opened.error();
+    thread.state = GpuThread::State::refused;
+    shared.inventory.unopened.push_back({none.pci, none.index, none.reason, std::move(none.text)});
+    return nullptr;
   }
-  shared.mutex.lock();
-  shared.inventory = inventory;
-  shared.mutex.unlock();
-  shared.send(inventory, Outbox::Urgency::now);
+  const GpuInfo& info = (*opened)->info();
+  thread.state = GpuThread::State::open;
+  thread.pci = info.pci;
+  auto& gpus = shared.inventory.gpus;
+  gpus.insert(std::ranges::upper_bound(gpus, info.index, {}, &GpuInfo::index), info);
+  return std::move(*opened);
+}
 
-  const std::size_t places = opened.gpus.size();
-  for (std::size_t place = 0; place < places; ++place) {
-    Gpu* gpu = opened.gpus[place].release();
-    auto slot = std::make_unique<CallSlot>();
-    Sampler* sampler =
-        shared.parts.make_sampler({*gpu, shared.configure.rates, *slot, place, places}).release();
+// Those that open in time are in the first inventory; each later one is told in a new one.
+void announce(Shared& shared) {
+  shared.mutex.lock();
+  const bool late = shared.listed;
+  while (!shared.listed) shared.wake.wait(shared.mutex);
+  shared.mutex.unlock();
+  if (late) tell_inventory(shared);
+}
+
+// The sampler and the GPU live until _exit.
+void run_gpu(Shared& shared, GpuThread& thread, std::size_t places) {
+  name_thread(fmt::format("gpu-{}", thread.place.index));
+  Gpu* gpu = open_gpu(shared, thread).release();
+  announce(shared);
+  if (gpu == nullptr) return;
+  const SamplerParts parts{*gpu, shared.configure.rates, thread.slot, thread.place.index, places};
+  Sampler* sampler = shared.parts.make_sampler(parts).release();
+  sample_gpu(shared, *gpu, *sampler);
+}
+
+void start_gpus(Shared& shared, const std::vector<nvml::GpuPlace>& places) {
+  for (const nvml::GpuPlace& place : places) {
     shared.mutex.lock();
-    shared.slots.emplace_back(gpu->info().pci, std::move(slot));
+    GpuThread* thread = shared.gpus.emplace_back(std::make_unique<GpuThread>(place)).get();
     shared.mutex.unlock();
-    shared.threads.emplace_back([&shared, gpu, sampler] { sample_gpu(shared, *gpu, *sampler); });
+    shared.threads.emplace_back(
+        [&shared, thread, count = places.size()] { run_gpu(shared, *thread, count); });
   }
+}
+
+// A GPU that takes longer than two heartbeats to open keeps nobody waiting.
+void wait_for_gpus(Shared& shared) {
+  const MonotonicTime until = shared.clock.monotonic() + shared.configure.heartbeat * 2;
+  shared.mutex.lock();
+  while (shared.opening() && shared.clock.monotonic() < until) {
+    shared.wake.wait_until(shared.mutex, std::chrono::steady_clock::time_point(until.since_boot));
+  }
+  shared.mutex.unlock();
+}
+
+// Which GPUs are there; nothing where the driver did not start, which is told then.
+std::optional<std::vector<nvml::GpuPlace>> open_driver(Shared& shared) {
+  const InCall call(shared.init_slot, Getter::count_, shared.clock.monotonic());
+  auto driver = shared.parts.open_driver(driver_options(shared.configure));
+  if (!driver) {
+    shared.send(InitResult{driver.error().state, driver.error().text}, Outbox::Urgency::now);
+    return std::nullopt;
+  }
+  shared.driver = std::move(*driver);
+  shared.send(DriverTold{shared.driver->info()}, Outbox::Urgency::now);
+  if (opens_nothing(shared.configure.scope)) return std::vector<nvml::GpuPlace>();
+  auto places = shared.driver->places();
+  if (places) return std::move(*places);
+  nvml::UnopenedGpu& none = places.error();
+  const MutexLock lock(shared.mutex);
+  shared.inventory.unopened.push_back({none.pci, none.index, none.reason, std::move(none.text)});
+  return std::vector<nvml::GpuPlace>();
 }
 
 void start_driver(Shared& shared) {
   name_thread("driver");
-  nvml::OpenedGpus opened;
-  {
-    const InCall call(shared.init_slot, Getter::count_, shared.clock.monotonic());
-    auto driver = shared.parts.open_driver(driver_options(shared.configure));
-    if (!driver) {
-      shared.send(InitResult{driver.error().state, driver.error().text}, Outbox::Urgency::now);
-      return;
-    }
-    shared.driver = std::move(*driver);
-    shared.send(DriverTold{shared.driver->info()}, Outbox::Urgency::now);
-    if (!opens_nothing(shared.configure.scope)) opened = shared.driver->open_gpus();
-  }
+  const auto places = open_driver(shared);
+  if (!places) return;
+  start_gpus(shared, *places);
+  wait_for_gpus(shared);
   shared.send(InitResult{SourceState::running, ""}, Outbox::Urgency::now);
-  start_gpus(shared, std::move(opened));
+  tell_inventory(shared);
   wait_for_xids(shared);
 }
 
@@ -189,15 +270,19 @@ Heartbeat heartbeat(Shared& shared) {
   beat.at = shared.clock.monotonic();
   beat.dropped = shared.outbox.dropped();
   if (const auto call = shared.init_slot.now()) {
-    beat.threads.push_back({ThreadState::Kind::init, {}, call->getter, call->since});
+    beat.threads.push_back({ThreadState::Kind::init, {}, 0, call->getter, call->since});
   }
   if (const auto call = shared.xid_slot.now()) {
-    beat.threads.push_back({ThreadState::Kind::events, {}, call->getter, call->since});
+    beat.threads.push_back({ThreadState::Kind::events, {}, 0, call->getter, call->since});
   }
   const MutexLock lock(shared.mutex);
-  for (const auto& [pci, slot] : shared.slots) {
-    ThreadState state{ThreadState::Kind::gpu, pci, Getter::count_, std::nullopt};
-    if (const auto call = slot->now()) {
+  for (const auto& gpu : shared.gpus) {
+    if (gpu->state == GpuThread::State::refused) continue;
+    ThreadState state;
+    state.kind = gpu->pci ? ThreadState::Kind::gpu : ThreadState::Kind::opening;
+    state.gpu = gpu->pci.value_or(PciAddress{});
+    state.index = gpu->place.index;
+    if (const auto call = gpu->slot.now()) {
       state.getter = call->getter;
       state.since = call->since;
     }
@@ -215,8 +300,7 @@ bool may_exit(Shared& shared) {
   };
   if (is_young(shared.init_slot)) return false;
   const MutexLock lock(shared.mutex);
-  return std::ranges::none_of(shared.slots,
-                              [&](const auto& slot) { return is_young(*slot.second); });
+  return std::ranges::none_of(shared.gpus, [&](const auto& gpu) { return is_young(gpu->slot); });
 }
 
 [[noreturn]] void leave(Shared& shared) {

@@ -17,7 +17,10 @@ void GpuBoard::hung(const PciAddress& gpu, const std::string& detail) {
 
 void GpuBoard::lost(const PciAddress& gpu, const std::string& detail, MonotonicTime now) {
   Gpu& entry = gpus_[gpu];
-  if (entry.told != GpuState::lost) entry.look_at = now + timing_.lost_retry;
+  if (entry.told != GpuState::lost) {
+    entry.lost_at = now;
+    entry.look_at = now + timing_.lost_retry;
+  }
   tell(gpu, entry, GpuState::lost, detail);
 }
 
@@ -54,9 +57,11 @@ GpuState GpuBoard::state(const PciAddress& gpu) const {
   return found == gpus_.end() ? GpuState::present : found->second.told;
 }
 
-bool GpuBoard::excluded(const PciAddress& gpu) const {
-  const auto found = gpus_.find(gpu);
-  return found != gpus_.end() && found->second.excluded;
+std::optional<PciAddress> GpuBoard::at_index(std::uint32_t index) const {
+  for (const auto& [address, gpu] : gpus_) {
+    if (gpu.index == index) return address;
+  }
+  return std::nullopt;
 }
 
 std::vector<PciAddress> GpuBoard::excluded() const {
@@ -75,19 +80,14 @@ std::vector<PciAddress> GpuBoard::to_open() const {
   return all;
 }
 
-std::vector<PciAddress> GpuBoard::in_state(GpuState state) const {
-  std::vector<PciAddress> all;
-  for (const auto& [address, gpu] : gpus_) {
-    if (gpu.told == state) all.push_back(address);
-  }
-  return all;
-}
-
+// A tenth of the time that it has been away: what comes back soon is seen soon, and what is gone for
+// good costs ever less.
 std::vector<PciAddress> GpuBoard::take_due(MonotonicTime now, const std::set<ProbeId>& living) {
   std::vector<PciAddress> due;
   for (auto& [address, gpu] : gpus_) {
     if (gpu.excluded || gpu.told != GpuState::lost || now < gpu.look_at) continue;
-    gpu.look_at = now + timing_.lost_retry;
+    gpu.look_at =
+        now + std::clamp((now - gpu.lost_at) / 10, timing_.lost_retry, timing_.lost_retry_most);
     due.push_back(address);
   }
   if (!due.empty()) return due;
@@ -98,15 +98,6 @@ std::vector<PciAddress> GpuBoard::take_due(MonotonicTime now, const std::set<Pro
     due.push_back(address);
   }
   return due;
-}
-
-std::optional<MonotonicTime> GpuBoard::next_look() const {
-  std::optional<MonotonicTime> next;
-  for (const auto& [address, gpu] : gpus_) {
-    if (!gpu.excluded && gpu.told != GpuState::lost) continue;
-    if (!next || gpu.look_at < *next) next = gpu.look_at;
-  }
-  return next;
 }
 
 std::vector<GpuTold> GpuBoard::take_told() { return std::exchange(told_, {}); }

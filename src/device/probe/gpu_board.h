@@ -28,8 +28,12 @@ class GpuBoard {
  public:
   explicit GpuBoard(const Timing& timing) : timing_(timing) {}
 
-  // A probe has opened it.
+  // It is there, or was.
   void add(const PciAddress& gpu) { gpus_.try_emplace(gpu); }
+  // A probe has opened it under this index of NVML's.
+  void add(const PciAddress& gpu, std::uint32_t index) { gpus_[gpu].index = index; }
+  // The GPU that had this index last.
+  [[nodiscard]] std::optional<PciAddress> at_index(std::uint32_t index) const;
   // Each of the next three tells when it changes what was told.
   // A call of `holder` has not returned.
   void hung(const PciAddress& gpu, const std::string& detail);
@@ -47,31 +51,28 @@ class GpuBoard {
   // Everything is tried again, except GPUs whose call is still held by a living probe of `living`.
   void readmit_all(const std::set<ProbeId>& living);
 
-  [[nodiscard]] bool known(const PciAddress& gpu) const { return gpus_.contains(gpu); }
   [[nodiscard]] bool empty() const { return gpus_.empty(); }
   [[nodiscard]] GpuState state(const PciAddress& gpu) const;
-  [[nodiscard]] bool excluded(const PciAddress& gpu) const;
   [[nodiscard]] std::vector<PciAddress> excluded() const;
   // Known and not excluded: what a probe that leaves the others alone opens.
   [[nodiscard]] std::vector<PciAddress> to_open() const;
-  [[nodiscard]] std::vector<PciAddress> in_state(GpuState state) const;
 
   // The GPUs to look at now in a process of their own: lost ones first, else hung ones whose probe
-  // is not in `living`. Empty: none is due. The next look is then planned: lost ones at a steady
-  // rate, hung ones ever more seldom.
+  // is not in `living`. Empty: none is due. The next look is then planned: of both, ever more seldom.
   std::vector<PciAddress> take_due(MonotonicTime now, const std::set<ProbeId>& living);
-  [[nodiscard]] std::optional<MonotonicTime> next_look() const;
 
   // What was told since the last call.
   std::vector<GpuTold> take_told();
 
  private:
   struct Gpu {
+    std::optional<std::uint32_t> index;
     GpuState told = GpuState::present;
     bool excluded = false;
     ProbeId holder = 0;
     MonotonicTime look_at;
     Nanoseconds delay{0};
+    MonotonicTime lost_at;
   };
   void tell(const PciAddress& address, Gpu& gpu, GpuState state, const std::string& detail);
 

@@ -2,6 +2,7 @@
 // leave, who is killed, and what is started.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -15,12 +16,36 @@ constexpr std::size_t most_probes = 2;
 }  // namespace
 
 std::vector<Command> ProbeLifecycle::tick(MonotonicTime now) {
-  for (auto& [id, probe] : probes_) check(probe, now);
-  for (auto& [id, probe] : probes_) climb(probe, now);
+  forgive_own_gap(now);
+  if (now >= judge_from_) {
+    for (auto& [id, probe] : probes_) check(probe, now);
+    for (auto& [id, probe] : probes_) climb(probe, now);
+    judge_without_reader(now);
+  }
   start_wanted(now);
   for (GpuTold& told : board_.take_told()) commands_.emplace_back(std::move(told));
   tell_status(now);
   return std::exchange(commands_, {});
+}
+
+// Who did not run (stopped, or on a machine that stood still) has heard nothing, and what it hears now
+// may be old: silence then is no probe's, and each probe gets two heartbeats to say how it stands.
+void ProbeLifecycle::forgive_own_gap(MonotonicTime now) {
+  const Nanoseconds gap = now - std::exchange(ticked_at_, now);
+  if (gap < timing_.heartbeat * 4) return;
+  judge_from_ = now + timing_.heartbeat * 2;
+  for (auto& [id, probe] : probes_) probe.heard = std::min(now, probe.heard + gap);
+}
+
+// Two probes that are stuck leave no place for one that reads: the driver hangs, whatever those two were
+// for. Should either go, a new one tries.
+void ProbeLifecycle::judge_without_reader(MonotonicTime now) {
+  if (driver_hung_ || released_ || stopping_ || probes_.size() < most_probes) return;
+  for (const auto& [id, probe] : probes_) {
+    if (!probe.stalled || now - probe.asked_at < timing_.stop_wait) return;
+  }
+  driver_hung_ = true;
+  first_stuck_ = 0;
 }
 
 void ProbeLifecycle::check(ProbeTrack& probe, MonotonicTime now) {
@@ -53,17 +78,17 @@ void ProbeLifecycle::check_stopped(ProbeTrack& probe, const Stall& stall, Monoto
     probe.looked_at = now;
     commands_.emplace_back(LookAtProcess{probe.id});
   }
-  if (probe.stopped_since && !probe.killed && now - *probe.stopped_since >= timing_.hung_after) {
-    probe.killed = true;
-    commands_.emplace_back(SignalProbe{probe.id, SIGKILL});
+  if (probe.stopped_since && now - *probe.stopped_since >= timing_.hung_after) {
+    commands_.emplace_back(KillIfStopped{probe.id});
   }
 }
 
 void ProbeLifecycle::tell_hung(const ProbeTrack& probe, const Stall& stall) {
   for (const PciAddress& gpu : stall.hung) {
     const ProbeTrack::Call& call = probe.calls.at(gpu);
-    board_.hung(gpu, fmt::format("the driver call {} has not returned for {} (probe {})",
-                                 to_string(call.getter),
+    const std::string name =
+        call.getter == Getter::count_ ? "that opens it" : to_string(call.getter);
+    board_.hung(gpu, fmt::format("the driver call {} has not returned for {} (probe {})", name,
                                  format_duration(probe.beat_at - call.since), probe.pid));
   }
   const bool silent = stall.silent && probe.alive_at;
@@ -83,11 +108,15 @@ bool ProbeLifecycle::held_up_by_scout(const ProbeTrack& main, const Stall& stall
                                       MonotonicTime now) {
   if (!stall.whole || stall.oldest >= timing_.kill_after) return false;
   for (const auto& [id, other] : probes_) {
-    if (!other.scouting || other.calls.empty()) continue;
+    if (!other.scouting || (other.calls.empty() && other.nameless.empty())) continue;
     const bool older = other.stalled ? other.ladder_from <= stall.since
                                      : other.stall(timing_, main.beat_at).since <= stall.since;
     if (!older) continue;
     for (const auto& [gpu, call] : other.calls) board_.postpone(gpu);
+    if (!other.nameless.empty() && nameless_) {
+      nameless_->look_at = now + timing_.hung_retry_most;
+      nameless_->delay = timing_.hung_retry_most;
+    }
     held_up_until_ = now + timing_.heartbeat * 4;
   }
   // Once it is gone, the next heartbeat says that the calls have come back.
@@ -108,7 +137,8 @@ void ProbeLifecycle::declare_driver_hung(const ProbeTrack& second) {
   driver_hung_ = true;
   first_stuck_ = 0;
   for (const auto& [id, other] : probes_) {
-    if (id != second.id && other.stalled && first_stuck_ == 0) first_stuck_ = id;
+    // A stuck scout does not keep the node without a reader for good.
+    if (id != second.id && other.stalled && other.was_main && first_stuck_ == 0) first_stuck_ = id;
   }
 }
 
@@ -129,10 +159,21 @@ void ProbeLifecycle::give_up(ProbeTrack& probe, const Stall& stall, MonotonicTim
     after_stall_ = true;
     ++restarts_;
   }
+  leave_nameless_alone(probe, now);
   if (probe.role == Role::scout) conclude_scout(probe);
   probe.stalled = true;
   ask(probe, now);
   probe.ladder_from = stall.since;
+}
+
+void ProbeLifecycle::leave_nameless_alone(const ProbeTrack& probe, MonotonicTime now) {
+  std::vector<std::uint32_t> indices = probe.nameless_hung(timing_);
+  if (indices.empty() || board_.empty()) return;
+  const Nanoseconds before = nameless_ ? nameless_->delay : Nanoseconds{0};
+  const Nanoseconds delay = before == Nanoseconds{0}
+                                ? timing_.hung_retry_first
+                                : std::min(before * 2, timing_.hung_retry_most);
+  nameless_ = Nameless{std::move(indices), probe.id, now + delay, delay};
 }
 
 void ProbeLifecycle::climb(ProbeTrack& probe, MonotonicTime now) {
@@ -167,6 +208,7 @@ void ProbeLifecycle::conclude_successor(ProbeTrack& probe, MonotonicTime now) {
     ask(*old, now);
   }
   probe.role = Role::main;
+  probe.was_main = true;
   take_inventory(probe, now);
   for (const PciAddress& gpu : probe.well) board_.answers(gpu, "answers again");
 }
@@ -178,7 +220,7 @@ bool ProbeLifecycle::may_start_main(MonotonicTime now) const {
 
 Scope ProbeLifecycle::main_scope() const {
   Scope scope;
-  scope.no_attach = after_stall_ || !board_.excluded().empty();
+  scope.no_attach = after_stall_ || !board_.excluded().empty() || nameless_;
   if (scope.no_attach && !board_.empty()) scope.only = board_.to_open();
   return scope;
 }
@@ -189,7 +231,8 @@ void ProbeLifecycle::start(Role role, Scope scope, MonotonicTime now) {
   probe.role = role;
   probe.scope = std::move(scope);
   probe.second = role == Role::main && after_stall_;
-  probe.scouting = role == Role::scout;
+  probe.was_main = role == Role::main;
+  probe.scouting = role == Role::scout || (role == Role::successor && nameless_);
   probe.started = probe.heard = probe.beat_at = now;
   commands_.emplace_back(StartProbe{probe.id, probe.scope});
   probes_.emplace(probe.id, std::move(probe));
@@ -201,7 +244,10 @@ void ProbeLifecycle::start_wanted(MonotonicTime now) {
   if (running == nullptr) {
     if (!may_start_main(now)) return;
     // Once the whole driver hung, no GPU is known to be the cause: all are tried again.
-    if (driver_hung_) board_.readmit_all(living_ids());
+    if (driver_hung_) {
+      board_.readmit_all(living_ids());
+      if (nameless_ && !probes_.contains(nameless_->holder)) nameless_.reset();
+    }
     return start(Role::main, main_scope(), now);
   }
   if (!running->proved() || probes_.size() >= most_probes) return;
@@ -210,7 +256,13 @@ void ProbeLifecycle::start_wanted(MonotonicTime now) {
     return start(Role::successor, main_scope(), now);
   }
   std::vector<PciAddress> due = board_.take_due(now, living_ids());
-  if (!due.empty()) start(Role::scout, {true, std::move(due)}, now);
+  if (!due.empty()) return start(Role::scout, {true, std::move(due)}, now);
+  // What has no address is found only by opening all; that harms GPUs that are to be left alone.
+  if (nameless_ && now >= nameless_->look_at && !probes_.contains(nameless_->holder) &&
+      board_.excluded().empty()) {
+    start(Role::successor, Scope{}, now);
+    nameless_->look_at = now + timing_.hung_retry_most;
+  }
 }
 
 std::set<ProbeId> ProbeLifecycle::living_ids() const {

@@ -9,7 +9,7 @@
 namespace stoker::device::probe {
 
 ProbeLifecycle::ProbeLifecycle(const Timing& timing, MonotonicTime now)
-    : timing_(timing), board_(timing), start_at_(now) {}
+    : timing_(timing), board_(timing), ticked_at_(now), judge_from_(now), start_at_(now) {}
 
 ProbeId ProbeLifecycle::main() const {
   for (const auto& [id, probe] : probes_) {
@@ -19,7 +19,7 @@ ProbeId ProbeLifecycle::main() const {
 }
 
 bool ProbeLifecycle::wants_driver() const {
-  return driver_hung_ || main() == 0 || !board_.excluded().empty();
+  return driver_hung_ || main() == 0 || !board_.excluded().empty() || nameless_.has_value();
 }
 
 ProbeTrack* ProbeLifecycle::find(ProbeId probe, MonotonicTime now) {
@@ -35,6 +35,8 @@ ProbeTrack* ProbeLifecycle::find_role(Role role) {
   }
   return nullptr;
 }
+
+void ProbeLifecycle::heard_anything(ProbeId id, MonotonicTime now) { find(id, now); }
 
 void ProbeLifecycle::started(ProbeId probe, int pid, MonotonicTime now) {
   if (ProbeTrack* track = find(probe, now)) {
@@ -109,31 +111,61 @@ void ProbeLifecycle::heard(ProbeId id, const Inventory& inventory, MonotonicTime
   ProbeTrack* probe = find(id, now);
   if (probe == nullptr) return;
   probe->take(inventory);
+  name_openings(*probe);
   if (probe->role == Role::main) take_inventory(*probe, now);
 }
 
-void ProbeLifecycle::take_inventory(const ProbeTrack& probe, MonotonicTime now) {
+// A GPU that had this index before, and is not open under another one, is the one that is meant.
+void ProbeLifecycle::name_openings(ProbeTrack& probe) const {
+  for (auto& [index, pci] : probe.opening) {
+    if (pci) continue;
+    const auto known = board_.at_index(index);
+    if (known && !probe.opened.contains(*known)) pci = known;
+  }
+}
+
+void ProbeLifecycle::take_unopened(const ProbeTrack& probe) {
   unopened_.clear();
   unopened_gpus_ = 0;
-  std::map<PciAddress, std::string> why;
-  std::set<PciAddress> refused;  // there, but not for us
   for (const Unopened& gpu : probe.unopened) {
-    if (gpu.pci && gpu.reason == Reason::lost) {
-      why[*gpu.pci] = gpu.detail;
-      continue;
-    }
+    if (gpu.pci && gpu.reason == Reason::lost) continue;
     ++unopened_gpus_;
     unopened_ += fmt::format("GPU {} can't be opened: {}. ",
                              gpu.pci ? gpu.pci->sysfs() : std::to_string(gpu.index), gpu.detail);
-    if (gpu.pci) refused.insert(*gpu.pci);
   }
-  for (const PciAddress& gpu : probe.opened) board_.add(gpu);
-  for (const auto& [gpu, detail] : why) board_.add(gpu);
-  commands_.emplace_back(TellInventory{probe.id, board_.excluded()});
+}
+
+void ProbeLifecycle::take_inventory(const ProbeTrack& probe, MonotonicTime now) {
+  take_unopened(probe);
+  std::map<PciAddress, std::string> why_lost;
+  std::set<PciAddress> there = probe.opened;  // or refused to us, or being opened
+  bool nameless = false;
+  std::vector<PciAddress> told_too = board_.excluded();
+  for (const Unopened& gpu : probe.unopened) {
+    if (!gpu.pci) continue;
+    if (gpu.reason == Reason::lost) {
+      why_lost[*gpu.pci] = gpu.detail;
+    } else {
+      there.insert(*gpu.pci);
+    }
+  }
+  for (const auto& [index, pci] : probe.opening) {
+    nameless = nameless || !pci;
+    if (!pci) continue;
+    there.insert(*pci);
+    told_too.push_back(*pci);
+  }
+  for (const auto& [gpu, index] : probe.opened_at) board_.add(gpu, index);
+  for (const auto& [gpu, detail] : why_lost) board_.add(gpu);
+  if (!probe.scope.only && probe.opening.empty()) nameless_.reset();
+  commands_.emplace_back(TellInventory{probe.id, std::move(told_too)});
   for (const PciAddress& gpu : board_.to_open()) {
-    if (probe.opened.contains(gpu) || refused.contains(gpu)) continue;
-    const auto reason = why.find(gpu);
-    board_.lost(gpu, reason == why.end() ? "the driver no longer lists this GPU" : reason->second,
+    if (there.contains(gpu)) continue;
+    const auto reason = why_lost.find(gpu);
+    // One that is being opened may be this one.
+    if (reason == why_lost.end() && nameless) continue;
+    board_.lost(gpu,
+                reason == why_lost.end() ? "the driver no longer lists this GPU" : reason->second,
                 now);
   }
 }
@@ -214,7 +246,8 @@ void ProbeLifecycle::main_died(const ProbeTrack& probe, const std::string& how, 
 }
 
 void ProbeLifecycle::driver_reloaded(MonotonicTime now) {
-  want_successor_ = want_successor_ || !board_.excluded().empty();
+  want_successor_ = want_successor_ || !board_.excluded().empty() || nameless_;
+  nameless_.reset();
   board_.readmit_all({});
   first_stuck_ = 0;
   start_at_ = now;
@@ -230,6 +263,7 @@ void ProbeLifecycle::resume(MonotonicTime now) {
   if (!released_) return;
   released_ = false;
   board_.readmit_all(living_ids());
+  if (nameless_ && !probes_.contains(nameless_->holder)) nameless_.reset();
   failure_.reset();
   start_at_ = now;
   backoff_ = Nanoseconds{0};

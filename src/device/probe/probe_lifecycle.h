@@ -2,7 +2,7 @@
 // (docs/specs/probe.md, "When a driver call doesn't return"). supervisor.cpp does it.
 //
 // Call older than   10 s  the GPU is told hung; nobody is disturbed
-//                   45 s  the probe is asked to leave; a second one starts with NO_ATTACH and opens
+//                   45 s  the probe is asked to leave; a second one starts and opens
 //                         only the other GPUs, by PCI address (where no GPU answers: all but the
 //                         one whose call is the oldest, since the rest may wait for its lock)
 //                   60 s  SIGTERM
@@ -48,6 +48,11 @@ struct SignalProbe {
 struct LookAtProcess {
   ProbeId probe = 0;
 };
+// The process was found stopped a while ago. Answered by looked() with what is so now; only if it is
+// stopped still, it gets SIGKILL.
+struct KillIfStopped {
+  ProbeId probe = 0;
+};
 // Pass on the driver and inventory of this probe, and from now on everything that it tells. GPUs
 // `left_alone` are there too, though this probe does not open them.
 struct TellInventory {
@@ -57,14 +62,16 @@ struct TellInventory {
 struct TellStatus {
   SourceStatus status;
 };
-using Command = std::variant<StartProbe, AskToLeave, SignalProbe, LookAtProcess, TellInventory,
-                             TellStatus, GpuTold>;
+using Command = std::variant<StartProbe, AskToLeave, SignalProbe, LookAtProcess, KillIfStopped,
+                             TellInventory, TellStatus, GpuTold>;
 
 class ProbeLifecycle {
  public:
   ProbeLifecycle(const Timing& timing, MonotonicTime now);
 
   // What happened. Of a probe that is gone or unknown: ignored.
+  // Something has come from it and is about to be read: before any of it is judged.
+  void heard_anything(ProbeId id, MonotonicTime now);
   void started(ProbeId probe, int pid, MonotonicTime now);
   void start_failed(ProbeId probe, const std::string& why, MonotonicTime now);
   void heard(ProbeId id, const InitResult& result, MonotonicTime now);
@@ -96,10 +103,21 @@ class ProbeLifecycle {
     std::string detail;
   };
 
+  // GPUs that are opened by index and do not open: without an address, nobody can leave just them
+  // alone. Probes open what is known by address, until a look at all finds each open or refused.
+  struct Nameless {
+    std::vector<std::uint32_t> indices;
+    ProbeId holder = 0;
+    MonotonicTime look_at;
+    Nanoseconds delay{0};
+  };
+
   // probe_lifecycle.cpp: events
   ProbeTrack* find(ProbeId probe, MonotonicTime now);
   ProbeTrack* find_role(Role role);
   void take_inventory(const ProbeTrack& probe, MonotonicTime now);
+  void name_openings(ProbeTrack& probe) const;
+  void take_unopened(const ProbeTrack& probe);
   void fail_main(ProbeTrack& probe, Failure failure, MonotonicTime now);
   void main_died(const ProbeTrack& probe, const std::string& how, MonotonicTime now);
   void ask(ProbeTrack& probe, MonotonicTime ladder_from);
@@ -108,11 +126,14 @@ class ProbeLifecycle {
   Nanoseconds next_backoff();
 
   // probe_decisions.cpp: what follows from the time
+  void forgive_own_gap(MonotonicTime now);
+  void judge_without_reader(MonotonicTime now);
   void check(ProbeTrack& probe, MonotonicTime now);
   void check_stopped(ProbeTrack& probe, const Stall& stall, MonotonicTime now);
   void tell_hung(const ProbeTrack& probe, const Stall& stall);
   void give_up(ProbeTrack& probe, const Stall& stall, MonotonicTime now);
   void climb(ProbeTrack& probe, MonotonicTime now);
+  void leave_nameless_alone(const ProbeTrack& probe, MonotonicTime now);
   void conclude_scout(const ProbeTrack& probe);
   void conclude_successor(ProbeTrack& probe, MonotonicTime now);
   void start_wanted(MonotonicTime now);
@@ -126,6 +147,7 @@ class ProbeLifecycle {
 
   // probe_status.cpp
   [[nodiscard]] SourceStatus status(MonotonicTime now);
+  void describe_openings(const ProbeTrack& main, SourceStatus& status) const;
   void tell_status(MonotonicTime now);
 
   const Timing timing_;
@@ -139,13 +161,16 @@ class ProbeLifecycle {
   bool after_stall_ = false;  // the next main is a second one
   bool want_successor_ = false;
   bool driver_hung_ = false;
-  ProbeId first_stuck_ = 0;      // of the verdict: which process has to be gone
+  ProbeId first_stuck_ = 0;  // of the verdict: which process has to be gone; 0: any
+  MonotonicTime ticked_at_;
+  MonotonicTime judge_from_;     // after a gap of our own: not before
   MonotonicTime held_up_until_;  // main waits for a scout to be gone
   MonotonicTime start_at_;       // not before
   Nanoseconds backoff_{0};
   std::optional<Failure> failure_;  // why the last main could not run; none once one does
-  std::string unopened_;            // GPUs that can't be opened and have no address
+  std::string unopened_;            // GPUs that are there and can't be opened
   int unopened_gpus_ = 0;
+  std::optional<Nameless> nameless_;
   std::uint64_t restarts_ = 0;
   std::optional<SourceStatus> told_;
 };

@@ -15,6 +15,7 @@ constexpr int gpus = 3;
 
 enum class Act {
   hang,
+  hang_open,
   lose,
   recover,
   lock,
@@ -28,6 +29,7 @@ enum class Act {
   one_lock,
   refuse,
   accept,
+  agent_sleeps,
   count_,
 };
 
@@ -49,9 +51,11 @@ void happen(ProbeWorld& world, const Mishap& mishap) {
   const bool runs = world.lifecycle().main() != 0;
   switch (mishap.act) {
     case Act::hang: driver.hanging.insert(gpu); break;
+    case Act::hang_open: driver.hanging_open.insert(gpu); break;
     case Act::lose: driver.lost.insert(gpu); break;
     case Act::recover:
       driver.hanging.erase(gpu);
+      driver.hanging_open.erase(gpu);
       driver.lost.erase(gpu);
       break;
     case Act::lock: driver.locked = true; break;
@@ -69,6 +73,7 @@ void happen(ProbeWorld& world, const Mishap& mishap) {
     case Act::one_lock: driver.one_lock = !driver.one_lock; break;
     case Act::refuse: driver.refuses = SourceState::driver_missing; break;
     case Act::accept: driver.refuses.reset(); break;
+    case Act::agent_sleeps: world.agent_sleeps(Seconds(mishap.seconds)); break;
     case Act::count_: break;
   }
 }

@@ -316,6 +316,66 @@ TEST_F(RunningNode, SaysThatTheDriverIsGoneAndSeesItsReturnWithinTwentySeconds) 
   ASSERT_TRUE(world.pass_until([&] { return world.ran_well(); }, Seconds(20)));
 }
 
+TEST_F(RunningNode, BlamesNoProbeForATimeInWhichTheAgentItselfDidNotRun) {
+  world.agent_sleeps(Seconds(30));
+  EXPECT_TRUE(world.ran_well());
+  world.pass(Seconds(5));
+  EXPECT_TRUE(world.ran_well());
+  EXPECT_TRUE(world.record_of("gpu").empty());
+  EXPECT_TRUE(world.record_of("signal").empty());
+  EXPECT_EQ(world.started().size(), 1U);
+}
+
+TEST_F(RunningNode, TellsASilentProbeAfterTheAgentHasSlept) {
+  world.stop_main();
+  world.agent_sleeps(Seconds(30));
+  world.stays_stopped = true;
+  world.pass(Seconds(12));
+  EXPECT_EQ(world.status().state, SourceState::failed);
+}
+
+TEST_F(RunningNode, LooksAgainBeforeItKillsAStoppedProbe) {
+  world.stays_stopped = true;
+  world.stop_main();
+  ASSERT_TRUE(
+      world.pass_until([&] { return world.record_of("signal 18").size() == 1; }, Seconds(20)));
+  world.pass(Seconds(9));
+  world.wake_main_just_before_the_next_look();
+  world.pass(Seconds(5));
+  EXPECT_TRUE(world.record_of("signal 9").empty());
+  EXPECT_TRUE(world.ran_well());
+}
+
+TEST_F(RunningNode, IsHungWhenTheRunningProbeAndASuccessorAreBothStuckAndComesBackWhenOneIsGone) {
+  world.driver.lost = {first};
+  world.pass(Seconds(1));
+  world.driver.lost.clear();
+  // Stuck at once, while the scout or the successor that follows it starts.
+  ASSERT_TRUE(world.pass_until([&] { return world.lifecycle().living() == 2; }, Seconds(20)));
+  world.driver.locked = true;
+  world.driver.uninterruptible = true;
+  world.pass(Seconds(120));
+  EXPECT_EQ(world.status().state, SourceState::driver_hung);
+  EXPECT_EQ(world.lifecycle().living(), 2U);
+  world.driver = FakeDriver{.gpus = world.driver.gpus};
+  EXPECT_TRUE(world.pass_until([&] { return world.ran_well(); }, Seconds(60)));
+}
+
+TEST_F(RunningNode, IsReadAgainAfterAHangThoughAScoutIsStuckForGood) {
+  world.driver.hanging = {first};
+  ASSERT_TRUE(world.pass_until([&] { return world.started().size() == 3; }, Seconds(120)));
+  world.make_immortal(3);  // the scout
+  world.pass(Seconds(60));
+  ASSERT_EQ(world.status().stuck_probes, 1);
+  world.driver.locked = true;
+  world.pass(Seconds(130));  // up to SIGKILL's time the scout may be what holds up the others
+  EXPECT_EQ(world.status().state, SourceState::driver_hung);
+  world.driver.locked = false;
+  ASSERT_TRUE(
+      world.pass_until([&] { return world.status().state == SourceState::running; }, Seconds(120)));
+  EXPECT_TRUE(world.pass_until([&] { return others_are_fresh(); }, Seconds(10)));
+}
+
 TEST_F(RunningNode, IsNotMovedByAClockSetBack) {
   world.clock().set_wall(WallTime{Seconds(1000)});
   world.pass(Seconds(60));
@@ -348,6 +408,56 @@ TEST(FreshNode, SaysThatTheDriverHangsWhenItCanNotEvenBeStarted) {
   EXPECT_EQ(world.status().state, SourceState::driver_hung);
   EXPECT_TRUE(world.started().back().no_attach);
   world.driver.locked = false;
+  EXPECT_TRUE(world.pass_until([&] { return world.ran_well(); }, Seconds(120)));
+}
+
+TEST(FreshNode, ServesTheOthersOfAGpuThatDoesNotOpenAndSaysSo) {
+  ProbeWorld world(4);
+  world.driver.hanging_open = {gpu_address(1)};
+  world.pass(Seconds(2));
+  EXPECT_EQ(world.status().state, SourceState::running);
+  EXPECT_EQ(world.status().unopened_gpus, 1);
+  EXPECT_LE(world.age(0), Seconds(1));
+  EXPECT_LE(world.age(2), Seconds(1));
+  // Beyond patience another probe opens what is known, and the one that is not stays told.
+  world.pass(Seconds(120));
+  EXPECT_EQ(world.status().state, SourceState::running);
+  EXPECT_EQ(world.status().unopened_gpus, 1);
+  EXPECT_NE(world.status().detail.find("GPU number 1 can't be opened"), std::string::npos);
+  EXPECT_LE(world.age(0), Seconds(1));
+  EXPECT_LE(world.age(3), Seconds(1));
+  world.driver.hanging_open.clear();
+  EXPECT_TRUE(world.pass_until([&] { return world.age(1) <= Seconds(1); }, Seconds(600)));
+  EXPECT_EQ(world.status().unopened_gpus, 0);
+  EXPECT_EQ(world.most_living, 2U);
+}
+
+TEST(FreshNode, LooksAtAGpuThatNeverOpensEverMoreSeldom) {
+  ProbeWorld world(2);
+  world.driver.hanging_open = {gpu_address(1)};
+  world.pass(Seconds(3600));
+  EXPECT_LE(world.started().size(), 20U);
+  EXPECT_LE(world.age(0), Seconds(1));
+  EXPECT_EQ(world.status().state, SourceState::running);
+}
+
+TEST_F(RunningNode, NamesAGpuThatDoesNotOpenByTheIndexThatItHad) {
+  world.driver.hanging_open = {first};
+  world.kill_main();
+  world.pass(Seconds(13));
+  EXPECT_EQ(world.state(0), GpuState::hung);
+  EXPECT_TRUE(others_are_fresh());
+  EXPECT_EQ(world.status().unopened_gpus, 0);
+  world.driver.hanging_open.clear();
+  EXPECT_TRUE(world.pass_until([&] { return world.ran_well(); }, Seconds(5)));
+}
+
+TEST(FreshNode, IsHungWhenNoGpuOpens) {
+  ProbeWorld world(2);
+  world.driver.hanging_open = {gpu_address(0), gpu_address(1)};
+  world.pass(Seconds(60));
+  EXPECT_EQ(world.status().state, SourceState::driver_hung);
+  world.driver.hanging_open.clear();
   EXPECT_TRUE(world.pass_until([&] { return world.ran_well(); }, Seconds(120)));
 }
 

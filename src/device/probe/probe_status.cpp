@@ -1,6 +1,7 @@
 // Device stage: the part of ProbeLifecycle that says in words how things stand.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "device/probe/probe_lifecycle.h"
@@ -39,6 +40,7 @@ SourceStatus ProbeLifecycle::status(MonotonicTime now) {
     status.state = SourceState::running;
     status.detail = unopened_;
     status.unopened_gpus = unopened_gpus_;
+    describe_openings(*main, status);
     if (main->events_since && main->beat_at - *main->events_since >= timing_.hung_after) {
       status.detail += "The driver's wait for Xids does not return, so none is told. ";
     }
@@ -55,6 +57,29 @@ SourceStatus ProbeLifecycle::status(MonotonicTime now) {
     status.detail = "two probes do not leave; nothing more is started until one is gone";
   }
   return status;
+}
+
+// What is not open is not well: each GPU without an address is counted from the first inventory on.
+void ProbeLifecycle::describe_openings(const ProbeTrack& main, SourceStatus& status) const {
+  const auto hung = main.nameless_hung(timing_);
+  for (const auto& [index, pci] : main.opening) {
+    if (pci) continue;
+    ++status.unopened_gpus;
+    status.detail += std::ranges::find(hung, index) == hung.end()
+                         ? fmt::format("GPU number {} is not open yet. ", index)
+                         : fmt::format(
+                               "GPU number {} can't be opened: the driver's call for it "
+                               "has not returned for more than {}. ",
+                               index, format_duration(timing_.hung_after));
+  }
+  if (!nameless_ || !main.scope.only) return;
+  for (const std::uint32_t index : nameless_->indices) {
+    ++status.unopened_gpus;
+    status.detail += fmt::format(
+        "GPU number {} can't be opened: the driver's call for it did not return in an earlier "
+        "probe, and its address is not known. ",
+        index);
+  }
 }
 
 void ProbeLifecycle::tell_status(MonotonicTime now) {

@@ -42,6 +42,7 @@ struct ProbeTrack {
   Scope scope;
   bool second = false;    // started because another stalled: if it stalls too, the driver is hung
   bool scouting = false;  // was started to look at GPUs
+  bool was_main = false;  // what it told counted, or was to
   bool running = false;   // the driver has started
   bool listed = false;    // its inventory has come
   MonotonicTime started;
@@ -50,11 +51,16 @@ struct ProbeTrack {
 
   std::optional<MonotonicTime> init_since;
   std::optional<MonotonicTime> events_since;
-  std::map<PciAddress, Call> calls;  // under way, as of the last heartbeat
+  std::map<PciAddress, Call> calls;                 // under way, as of the last heartbeat
+  std::map<std::uint32_t, MonotonicTime> nameless;  // the same, of GPUs being opened by index
+  std::size_t gpu_threads = 0;                      // GPUs open or being opened, as of then
   std::set<PciAddress> opened;
-  std::set<PciAddress> waiting;  // opened, and nothing read yet
-  std::set<PciAddress> well;     // gave readings, and none that says lost
+  std::map<PciAddress, std::uint32_t> opened_at;  // NVML's indices of them
+  std::set<PciAddress> waiting;                   // opened, and nothing read yet
+  std::set<PciAddress> well;                      // gave readings, and none that says lost
   std::vector<Unopened> unopened;
+  std::map<std::uint32_t, std::optional<PciAddress>>
+      opening;  // by index; with its address if known
 
   std::optional<MonotonicTime> looked_at;
   std::optional<MonotonicTime> alive_at;       // silent, and looked at: not stopped
@@ -67,8 +73,12 @@ struct ProbeTrack {
   bool terminated = false;
   bool killed = false;
 
-  // Every GPU that it opened has given a reading.
-  [[nodiscard]] bool proved() const { return running && listed && waiting.empty(); }
+  // Every GPU that it was to open is open or refused, and each open one has given a reading.
+  [[nodiscard]] bool proved() const {
+    return running && listed && opening.empty() && waiting.empty();
+  }
+  // GPUs whose opening does not return, and whose address is not known.
+  [[nodiscard]] std::vector<std::uint32_t> nameless_hung(const Timing& timing) const;
   [[nodiscard]] Stall stall(const Timing& timing, MonotonicTime now) const;
   void take(const Heartbeat& beat, MonotonicTime now);
   void take(const Inventory& inventory);

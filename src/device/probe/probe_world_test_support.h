@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -26,6 +27,7 @@ inline PciAddress gpu_address(int number) {
 struct FakeDriver {
   std::set<PciAddress> gpus;
   std::set<PciAddress> hanging;        // calls of these do not return
+  std::set<PciAddress> hanging_open;   // nor does the call that opens one of these
   std::set<PciAddress> lost;           // calls of these say so
   bool locked = false;                 // no call of anything returns
   bool one_lock = false;               // a call that hangs stops every other call
@@ -45,7 +47,9 @@ struct FakeProbe {
   bool listed = false;
   std::optional<MonotonicTime> init_since;
   std::map<PciAddress, MonotonicTime> calls;
+  std::map<PciAddress, MonotonicTime> opening;
   std::set<PciAddress> open;
+  std::set<PciAddress> refused;
   std::map<PciAddress, MonotonicTime> read_at;
   std::set<PciAddress> gone;  // lost while this process had them open: it never sees them again
 };
@@ -93,7 +97,16 @@ class ProbeWorld {
     decide();
   }
 
+  // The agent does not run for so long, while its probes do and talk to it.
+  void agent_sleeps(Nanoseconds time) {
+    for (Nanoseconds left = time; left > Nanoseconds{0}; left -= timing_.heartbeat) {
+      clock_.advance(timing_.heartbeat);
+    }
+    decide();
+  }
+
   void kill_main() { find_main()->leaving = true; }
+  void wake_main_just_before_the_next_look() { wakes_before_look_ = true; }
   void stop_main() { find_main()->stopped = true; }
   void make_immortal(ProbeId probe) { probes_.at(probe).immortal = true; }
   void reload_driver() { lifecycle_.driver_reloaded(now()); }
@@ -143,7 +156,7 @@ class ProbeWorld {
     return found == probes_.end() ? nullptr : &found->second;
   }
   [[nodiscard]] bool in_driver(const FakeProbe& probe) const {
-    return probe.init_since || !probe.calls.empty();
+    return probe.init_since || !probe.calls.empty() || !probe.opening.empty();
   }
   bool dies(const FakeProbe& probe) const {
     if (probe.stopped) return false;
@@ -154,15 +167,19 @@ class ProbeWorld {
     const auto is_young = [this](MonotonicTime since) {
       return now() - since < timing_.leave_after;
     };
-    return (probe.init_since && is_young(*probe.init_since)) ||
-           std::any_of(probe.calls.begin(), probe.calls.end(),
-                       [&](const auto& call) { return is_young(call.second); });
+    const auto any_young = [&](const auto& calls) {
+      return std::ranges::any_of(calls, [&](const auto& call) { return is_young(call.second); });
+    };
+    return (probe.init_since && is_young(*probe.init_since)) || any_young(probe.calls) ||
+           any_young(probe.opening);
   }
   void finish_calls(FakeProbe& probe) {
     if (blocked()) return;
     if (driver.hanging.empty()) probe.init_since.reset();
     std::erase_if(probe.calls,
                   [this](const auto& call) { return !driver.hanging.contains(call.first); });
+    std::erase_if(probe.opening,
+                  [this](const auto& call) { return !driver.hanging_open.contains(call.first); });
   }
 
   [[nodiscard]] bool blocked() const {
@@ -179,19 +196,28 @@ class ProbeWorld {
     if (probe.stopped || probe.leaving) return;
     if (probe.asked) return finish_calls(probe);
     start_driver(id, probe);
+    open_gpus(id, probe);
     read_gpus(id, probe);
     Heartbeat beat{.at = now()};
     if (probe.init_since) {
-      beat.threads.push_back({ThreadState::Kind::init, {}, Getter::count_, probe.init_since});
+      beat.threads.push_back({ThreadState::Kind::init, {}, 0, Getter::count_, probe.init_since});
     }
     for (const PciAddress& gpu : probe.open) {
-      ThreadState thread{ThreadState::Kind::gpu, gpu, Getter::power_usage, std::nullopt};
+      ThreadState thread{ThreadState::Kind::gpu, gpu, 0, Getter::power_usage, std::nullopt};
       if (const auto call = probe.calls.find(gpu); call != probe.calls.end()) {
         thread.since = call->second;
       }
       beat.threads.push_back(thread);
     }
+    for (const auto& [gpu, since] : probe.opening) {
+      const auto kind = probe.scope.only ? ThreadState::Kind::gpu : ThreadState::Kind::opening;
+      beat.threads.push_back({kind, gpu, index_of(gpu), Getter::count_, since});
+    }
     lifecycle_.heard(id, beat, now());
+  }
+
+  [[nodiscard]] std::uint32_t index_of(const PciAddress& gpu) const {
+    return static_cast<std::uint32_t>(std::distance(driver.gpus.begin(), driver.gpus.find(gpu)));
   }
 
   void start_driver(ProbeId id, FakeProbe& probe) {
@@ -209,14 +235,31 @@ class ProbeWorld {
       return;
     }
     lifecycle_.heard(id, InitResult{SourceState::running, ""}, now());
+    for (const PciAddress& gpu : wanted) probe.opening[gpu] = now();
+  }
+
+  // Those whose opening returns; tells the inventory when it is the first, or another one.
+  void open_gpus(ProbeId id, FakeProbe& probe) {
+    if (!probe.initialised || driver.refuses || blocked()) return;
+    const auto opens = [this](const auto& gpu) { return !driver.hanging_open.contains(gpu.first); };
+    if (probe.listed && std::ranges::none_of(probe.opening, opens)) return;
+    for (const auto& [gpu, since] : probe.opening) {
+      if (opens(std::pair(gpu, since)))
+        (driver.lost.contains(gpu) ? probe.refused : probe.open).insert(gpu);
+    }
+    std::erase_if(probe.opening, opens);
     Inventory inventory;
-    for (const PciAddress& gpu : wanted) {
-      if (driver.lost.contains(gpu)) {
-        inventory.unopened.push_back({gpu, 0, Reason::lost, "lost"});
-      } else {
-        inventory.gpus.emplace_back().pci = gpu;
-        probe.open.insert(gpu);
-      }
+    for (const PciAddress& gpu : probe.refused) {
+      inventory.unopened.push_back({gpu, 0, Reason::lost, "lost"});
+    }
+    for (const PciAddress& gpu : probe.open) {
+      GpuInfo& info = inventory.gpus.emplace_back();
+      info.pci = gpu;
+      info.index = index_of(gpu);
+    }
+    for (const auto& [gpu, since] : probe.opening) {
+      inventory.opening.push_back(
+          {index_of(gpu), probe.scope.only ? std::optional(gpu) : std::nullopt});
     }
     probe.listed = true;
     lifecycle_.heard(id, inventory, now());
@@ -287,12 +330,21 @@ class ProbeWorld {
     if (!in_driver(probe)) return;
     MonotonicTime oldest = probe.init_since.value_or(now());
     for (const auto& [gpu, since] : probe.calls) oldest = std::min(oldest, since);
+    for (const auto& [gpu, since] : probe.opening) oldest = std::min(oldest, since);
     const auto [entry, first] = signalled_at.try_emplace(number, now() - oldest);
     if (!first) entry->second = std::min(entry->second, now() - oldest);
   }
   void execute(const LookAtProcess& look) {
     const auto found = probes_.find(look.probe);
     if (found != probes_.end()) lifecycle_.looked(look.probe, found->second.stopped, now());
+  }
+  void execute(const KillIfStopped& kill) {
+    const auto found = probes_.find(kill.probe);
+    if (found == probes_.end()) return;
+    if (std::exchange(wakes_before_look_, false)) found->second.stopped = false;
+    const bool stopped = found->second.stopped;
+    lifecycle_.looked(kill.probe, stopped, now());
+    if (stopped) execute(SignalProbe{kill.probe, SIGKILL});
   }
   void execute(const TellInventory& tell) {
     note(fmt::format("inventory of {}", tell.probe));
@@ -320,6 +372,7 @@ class ProbeWorld {
   std::vector<Scope> started_;
   std::vector<std::string> record_;
   int next_pid_ = 100;
+  bool wakes_before_look_ = false;
 };
 
 }  // namespace stoker::device::probe

@@ -109,11 +109,30 @@ Unopened read_unopened(Reader& in) {
   return gpu;
 }
 
+constexpr std::size_t min_opening_bytes = 8;
+
+void write(Writer& out, const Opening& gpu) {
+  out.flag(gpu.pci.has_value());
+  out.address(gpu.pci.value_or(PciAddress{}));
+  out.number(gpu.index);
+}
+
+Opening read_opening(Reader& in) {
+  Opening gpu;
+  const bool known = in.flag();
+  const PciAddress pci = in.address();
+  if (known) gpu.pci = pci;
+  gpu.index = in.number<std::uint32_t>();
+  return gpu;
+}
+
 void write(Writer& out, const Inventory& message) {
   out.count(message.gpus.size());
   for (const GpuInfo& gpu : message.gpus) write_gpu(out, gpu);
   out.count(message.unopened.size());
   for (const Unopened& gpu : message.unopened) write(out, gpu);
+  out.count(message.opening.size());
+  for (const Opening& gpu : message.opening) write(out, gpu);
 }
 
 void read(Reader& in, Inventory& message) {
@@ -122,6 +141,9 @@ void read(Reader& in, Inventory& message) {
   }
   for (std::size_t left = in.count(16); left > 0 && in.ok(); --left) {
     message.unopened.push_back(read_unopened(in));
+  }
+  for (std::size_t left = in.count(min_opening_bytes); left > 0 && in.ok(); --left) {
+    message.opening.push_back(read_opening(in));
   }
 }
 
@@ -188,6 +210,7 @@ void read(Reader& in, Xid& message) {
 void write(Writer& out, const ThreadState& thread) {
   out.word(thread.kind);
   out.address(thread.gpu);
+  out.number(thread.index);
   out.word(thread.getter);
   out.flag(thread.since.has_value());
   out.time(thread.since.value_or(MonotonicTime{}));
@@ -195,8 +218,9 @@ void write(Writer& out, const ThreadState& thread) {
 
 ThreadState read_thread(Reader& in) {
   ThreadState thread;
-  thread.kind = in.word(ThreadState::Kind::events);
+  thread.kind = in.word(ThreadState::Kind::opening);
   thread.gpu = in.address();
+  thread.index = in.number<std::uint32_t>();
   thread.getter = in.word(Getter::count_);
   const bool in_call = in.flag();
   const MonotonicTime since = in.time();

@@ -29,7 +29,7 @@ inline constexpr std::size_t max_processes_per_message = 1024;
 
 // Which GPUs a probe opens.
 struct Scope {
-  // nvmlInitWithFlags(NO_ATTACH): starting the driver touches no GPU.
+  // Starting the driver is to touch no GPU, as far as the driver can (docs/adr/0004-no-attach.md).
   bool no_attach = false;
   // Set: these and no others, by address, possibly none. Not set: all that the driver counts.
   std::optional<std::vector<PciAddress>> only;
@@ -66,9 +66,15 @@ struct Unopened {
   Reason reason = Reason::failed;
   std::string detail;
 };
+// A GPU whose opening has not returned yet.
+struct Opening {
+  std::uint32_t index = 0;
+  std::optional<PciAddress> pci;  // where known
+};
 struct Inventory {
   std::vector<GpuInfo> gpus;
   std::vector<Unopened> unopened;
+  std::vector<Opening> opening;
 };
 struct Readings {
   PciAddress gpu;
@@ -91,8 +97,10 @@ struct Xid {
 
 // What one thread of the probe is doing.
 struct ThreadState {
-  enum class Kind : std::uint8_t { init, gpu, events } kind = Kind::init;
+  // `opening`: of a GPU whose address is not known yet.
+  enum class Kind : std::uint8_t { init, gpu, events, opening } kind = Kind::init;
   PciAddress gpu;                      // of kind gpu
+  std::uint32_t index = 0;             // of kind opening
   Getter getter = Getter::count_;      // count_: opening, or none
   std::optional<MonotonicTime> since;  // when the call under way began; none: not in the driver
 };

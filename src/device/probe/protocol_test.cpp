@@ -68,7 +68,7 @@ Readings any_readings() {
 Heartbeat any_heartbeat() {
   Heartbeat beat{any_time(), *rc::gen::arbitrary<std::uint64_t>(), {}};
   for (int left = *rc::gen::inRange(0, 17); left > 0; --left) {
-    ThreadState thread{ThreadState::Kind::gpu, any_address(), Getter::power_usage, std::nullopt};
+    ThreadState thread{ThreadState::Kind::gpu, any_address(), 4, Getter::power_usage, std::nullopt};
     if (*rc::gen::arbitrary<bool>()) thread.since = any_time();
     beat.threads.push_back(thread);
   }
@@ -93,7 +93,9 @@ Message any_message() {
     case 3: return InitResult{SourceState::no_permission, any_text()};
     case 4: return DriverTold{{any_text(), any_text(), 13000, true, {any_text(), any_text()}}};
     case 5:
-      return Inventory{{any_gpu(), any_gpu()}, {{any_address(), 3, Reason::lost, any_text()}}};
+      return Inventory{{any_gpu(), any_gpu()},
+                       {{any_address(), 3, Reason::lost, any_text()}},
+                       {{2, any_address()}, {5, std::nullopt}}};
     case 6: return any_readings();
     case 7: return Processes{any_address(), any_reading(), {{1, true, true, 5, 6, 7, any_text()}}};
     case 8: return Costs{any_address(), {{Getter::energy, 5, Seconds(1), Seconds(2), Seconds(3)}}};
@@ -154,7 +156,7 @@ TEST(Protocol, KeepsEveryFieldOfAGpu) {
   gpu.max_pcie_generation = 5;
   gpu.max_pcie_width = 16;
   gpu.gpm = true;
-  const auto back = decode(encode(Inventory{{gpu}, {}}));
+  const auto back = decode(encode(Inventory{{gpu}, {}, {}}));
   ASSERT_TRUE(back.has_value());
   const GpuInfo& told = std::get<Inventory>(*back).gpus.at(0);
   EXPECT_EQ(told.serial, gpu.serial);

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
+#include <csignal>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -12,6 +13,7 @@
 #include "base/thread_safety.h"
 #include "base/unique_fd.h"
 #include "device/probe/driver_marker.h"
+#include "device/probe/held_messages.h"
 #include "device/probe/packet.h"
 #include "device/probe/probe_lifecycle.h"
 #include "device/probe/process.h"
@@ -19,7 +21,10 @@
 namespace stoker::device::probe {
 namespace {
 
-constexpr std::size_t most_held = 512;  // messages of a probe that has not taken over yet
+SupervisorOptions fit(SupervisorOptions options) {
+  options.timing = fitted(options.timing);
+  return options;
+}
 
 }  // namespace
 
@@ -28,7 +33,7 @@ constexpr std::size_t most_held = 512;  // messages of a probe that has not take
 class Supervisor::Shell {
  public:
   Shell(SupervisorOptions options, const Clock& clock)
-      : options_(std::move(options)),
+      : options_(fit(std::move(options))),
         clock_(clock),
         wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
   ~Shell() { stop(); }
@@ -63,7 +68,7 @@ class Supervisor::Shell {
     bool ended = false;
     // What it told before it was the one whose readings count: its first round has fields that are
     // read seldom.
-    std::vector<Message> held;
+    HeldMessages held;
   };
 
   template <typename Change>
@@ -91,6 +96,7 @@ class Supervisor::Shell {
   void hear_all();
   void hear(ProbeId id, Child& child);
   void hear_one(ProbeId id, Child& child, std::string_view packet);
+  void refuse(ProbeId id, Child& child, const Error& why);
   void take(ProbeId id, Child& child, Message& message);
   void pass_on(const Message& message);
   void decide();
@@ -100,6 +106,7 @@ class Supervisor::Shell {
   void execute(const AskToLeave& ask);
   void execute(const SignalProbe& signal);
   void execute(const LookAtProcess& look);
+  void execute(const KillIfStopped& kill);
   void execute(const TellInventory& tell);
   void execute(const TellStatus& tell);
   void execute(const GpuTold& told);
@@ -217,6 +224,10 @@ void Supervisor::Shell::reap() {
 }
 
 void Supervisor::Shell::hear_all() {
+  // All at once: while the first is read, the others must not pass for silent.
+  for (const auto& [id, child] : children_) {
+    if (child.readable) lifecycle_->heard_anything(id, clock_.monotonic());
+  }
   for (auto& [id, child] : children_) {
     if (std::exchange(child.readable, false)) hear(id, child);
   }
@@ -227,14 +238,11 @@ void Supervisor::Shell::hear(ProbeId id, Child& child) {
   constexpr int most_batches = 16;
   for (int batches = 0; batches < most_batches; ++batches) {
     const auto packets = inbox_.receive(child.process.socket());
-    if (!packets) {
-      log::error("probe_not_understood", {{"reason", packets.error().describe()}});
-      lifecycle_->heard_nonsense(id, packets.error().describe(), clock_.monotonic());
-      return;
-    }
+    if (!packets) return refuse(id, child, packets.error());
     for (const std::string_view packet : *packets) {
       if (packet.empty()) return child.process.close_socket();  // it leaves, or has left
       hear_one(id, child, packet);
+      if (child.process.socket() < 0) return;
     }
     if (packets->size() < Inbox::most) return;
   }
@@ -243,8 +251,15 @@ void Supervisor::Shell::hear(ProbeId id, Child& child) {
 void Supervisor::Shell::hear_one(ProbeId id, Child& child, std::string_view packet) {
   auto message = decode(packet);
   if (message) return take(id, child, *message);
-  log::error("probe_not_understood", {{"reason", message.error().describe()}});
-  lifecycle_->heard_nonsense(id, message.error().describe(), clock_.monotonic());
+  refuse(id, child, message.error());
+}
+
+// Nothing more is read from it: a socket with an error is always ready, and nonsense may have no end.
+// The end of the stream asks it to leave, too.
+void Supervisor::Shell::refuse(ProbeId id, Child& child, const Error& why) {
+  log::error("probe_not_understood", {{"reason", why.describe()}});
+  child.process.close_socket();
+  lifecycle_->heard_nonsense(id, why.describe(), clock_.monotonic());
 }
 
 void Supervisor::Shell::take(ProbeId id, Child& child, Message& message) {
@@ -271,11 +286,15 @@ void Supervisor::Shell::take(ProbeId id, Child& child, Message& message) {
   decide();
   if (listener_ == nullptr) return;
   if (lifecycle_->main() != id) {
-    if (child.held.size() < most_held) child.held.push_back(std::move(message));
-    return;
+    return child.held.hold(std::move(message));
   }
-  for (const Message& earlier : std::exchange(child.held, {})) pass_on(earlier);
+  for (const Message& earlier : child.held.take()) pass_on(earlier);
   pass_on(message);
+  if (const auto* xid = std::get_if<Xid>(&message)) {
+    for (auto& [other, successor] : children_) {
+      if (other != id) successor.held.told(*xid);
+    }
+  }
 }
 
 void Supervisor::Shell::pass_on(const Message& message) {
@@ -334,6 +353,14 @@ void Supervisor::Shell::execute(const LookAtProcess& look) {
   const auto child = children_.find(look.probe);
   if (child == children_.end()) return;
   lifecycle_->looked(look.probe, child->second.process.stopped(), clock_.monotonic());
+}
+
+void Supervisor::Shell::execute(const KillIfStopped& kill) {
+  const auto child = children_.find(kill.probe);
+  if (child == children_.end()) return;
+  const bool stopped = child->second.process.stopped();
+  lifecycle_->looked(kill.probe, stopped, clock_.monotonic());
+  if (stopped) execute(SignalProbe{kill.probe, SIGKILL});
 }
 
 void Supervisor::Shell::execute(const TellInventory& tell) {

@@ -2,6 +2,8 @@
 // the call that has not returned.
 #pragma once
 
+#include <algorithm>
+
 #include "base/clock.h"
 
 namespace stoker::device::probe {
@@ -22,11 +24,21 @@ struct Timing {
   // is thus seen within 20 s.
   Nanoseconds retry_first = Seconds(5);
   Nanoseconds retry_most = Seconds(15);
-  Nanoseconds lost_retry = Seconds(10);  // a look for lost GPUs, in a process of its own
+  // A look for lost GPUs, in a process of its own: first, and at most as long after the last one.
+  Nanoseconds lost_retry = Seconds(10);
+  Nanoseconds lost_retry_most = Seconds(300);
   Nanoseconds hung_retry_first =
       Seconds(15);  // a look at a GPU that hung, once its process is gone
   Nanoseconds hung_retry_most = Seconds(300);
   Nanoseconds stop_wait = Seconds(2);  // how long stop() waits for probes to be gone
 };
+
+// A hang shorter than a few heartbeats can't be told from a quiet probe, so a short hung_after makes
+// the heart beat faster.
+inline Timing fitted(Timing timing) {
+  timing.heartbeat =
+      std::max<Nanoseconds>(std::min(timing.heartbeat, timing.hung_after / 5), Milliseconds(1));
+  return timing;
+}
 
 }  // namespace stoker::device::probe
