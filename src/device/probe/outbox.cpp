@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <string>
 #include <utility>
+
+#include "base/log.h"
 
 namespace stoker::device::probe {
 void Outbox::send(std::string message, Urgency urgency) {
@@ -35,7 +38,13 @@ void Outbox::send_waiting() {
         sendmmsg(fd_, packets.data(), static_cast<unsigned>(count), MSG_DONTWAIT | MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && (errno == EAGAIN || errno == ENOBUFS)) return;
-    // What the socket will never take (the agent is gone, the message is too long) goes as well.
+    // What the socket will never take goes as well: a message that is too long is one that is lost, and
+    // the first to be said so; of an agent that is gone, nobody counts.
+    if (sent < 0 && errno == EMSGSIZE) {
+      ++dropped_;
+      log::error("probe_message_too_long",
+                 {{"bytes", std::to_string(queue_.front().bytes.size())}});
+    }
     const auto done = std::max(sent, 1);
     queue_.erase(queue_.begin(), queue_.begin() + done);
   }

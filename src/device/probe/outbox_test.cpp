@@ -67,6 +67,16 @@ TEST_F(Pair, NeverBlocksOnAnAgentThatDoesNotReadAndDropsTheOldestReadings) {
   EXPECT_EQ(all.back(), "reading " + std::to_string(Outbox::capacity * 2 - 1));
 }
 
+TEST_F(Pair, CountsAMessageThatTheSocketWillNeverTakeAndGoesOn) {
+  Outbox outbox(near.get());
+  const int room = 4096;
+  ASSERT_EQ(setsockopt(near.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)), 0);
+  outbox.send(std::string(64 * 1024, 'x'), Outbox::Urgency::soon);
+  outbox.send("two", Outbox::Urgency::now);
+  EXPECT_EQ(outbox.dropped(), 1U);
+  EXPECT_EQ(received(), (std::vector<std::string>{"two"}));
+}
+
 TEST_F(Pair, GivesUpQuietlyWhenTheAgentIsGone) {
   Outbox outbox(near.get());
   far.reset();
