@@ -1,5 +1,7 @@
 // Device stage: PCIe, NVLink and the NVLink fabric.
+#include <algorithm>
 #include <array>
+#include <cstddef>
 
 #include "device/nvml/field_ids.h"
 #include "device/nvml/getters.h"
@@ -17,7 +19,8 @@ device::Target link_target(const device::NvLinkInfo& link) {
 constexpr std::array<abi::FieldId, error_kinds> error_ids{
     abi::FieldId::nvlink_dl_replay, abi::FieldId::nvlink_dl_recovery, abi::FieldId::nvlink_dl_crc};
 
-// All links and kinds in one call. True if the card told any of them.
+// All links and kinds in one call. False if the card has none of them: neither told, nor kept back for a
+// reason that may pass (a GPU that is lost, a driver that is busy).
 bool read_errors_by_field(const Card& card, const Fields& fields, Readings& out) {
   std::vector<abi::FieldValue> values;
   for (const device::NvLinkInfo& link : card.info.nvlinks) {
@@ -31,16 +34,16 @@ bool read_errors_by_field(const Card& card, const Fields& fields, Readings& out)
   }
   const Called called = timed(card.clock(), card.nvml().nvmlDeviceGetFieldValues, card.device,
                               static_cast<int>(values.size()), values.data());
-  bool any = false;
+  bool has_them = false;
   std::size_t at = 0;
   for (const device::NvLinkInfo& link : card.info.nvlinks) {
     for (const Field* field : fields) {
       const Reading reading = value_of(called, values[at++]);
-      any = any || reading.ok();
+      has_them = has_them || reading.reason != Reason::not_supported;
       put(out, *field, reading, link_target(link));
     }
   }
-  return any;
+  return has_them;
 }
 
 void read_errors_by_counter(const Card& card, const Fields& fields, Readings& out) {
@@ -113,8 +116,12 @@ void read_nvlink_errors(Card& card, const Fields& fields, Readings& out) {
   if (card.info.nvlinks.empty()) return;
   if (card.link_errors != Source::counters) {
     const std::size_t before = out.size();
-    const bool told = read_errors_by_field(card, fields, out);
-    if (told) card.link_errors = Source::field_values;
+    if (read_errors_by_field(card, fields, out)) {
+      const bool told = std::any_of(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(),
+                                    [](const auto& one) { return one.reading.ok(); });
+      if (told) card.link_errors = Source::field_values;
+      return;
+    }
     if (card.link_errors == Source::field_values) return;
     out.resize(before);
     card.link_errors = Source::counters;
