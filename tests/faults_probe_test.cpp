@@ -68,6 +68,14 @@ TEST_F(ProbeFaults, AClockThatIsSetBackChangesNothing) {
 
 TEST_F(ProbeFaults, AProbeWithoutRightsSaysSo) {
   if (getuid() != 0) GTEST_SKIP() << "only root can give its rights away";
+  // The user that it becomes may not get into the folder of the build.
+  const TempFolder folder;
+  std::filesystem::permissions(folder.path("."), std::filesystem::perms(0755));
+  std::filesystem::copy_file(options.program, folder.path("stoker"));
+  const std::string library = folder.path("libnvidia-ml.so.1");
+  std::filesystem::copy_file(std::filesystem::canonical(options.library), library);
+  options.program = folder.path("stoker");
+  options.library = library;
   options.arguments = {"--reuid",
                        "65534",
                        "--regid",

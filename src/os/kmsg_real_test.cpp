@@ -41,6 +41,10 @@ bool write_line(const std::string& text) {
 TEST(KmsgReal, EveryOfAThousandLinesComesBackInOrder) {
   if (::getuid() != 0) GTEST_SKIP() << "writing /dev/kmsg needs root";
   const auto env = make_system_env();
+  if (::access("/dev/kmsg", R_OK | W_OK) != 0 ||
+      !UniqueFd(::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC)).valid()) {
+    GTEST_SKIP() << "no /dev/kmsg that can be read and written here";
+  }
   const auto follower = follow_kmsg(*env, KmsgStart::end);
   ASSERT_TRUE(follower) << follower.error().describe();
   const UnlimitedPrintk unlimited;
@@ -54,7 +58,10 @@ TEST(KmsgReal, EveryOfAThousandLinesComesBackInOrder) {
   while ((*follower)->wait(Milliseconds(200))) ASSERT_TRUE((*follower)->read(seen, 10'000));
 
   std::erase_if(seen, [&](const KmsgRecord& record) { return !record.text.starts_with(mark); });
-  ASSERT_EQ(seen.size() + (*follower)->overwritten(), 1000U);
+  // Others write, too: what was overwritten may have been theirs.
+  ASSERT_FALSE(seen.empty());
+  EXPECT_LE(seen.size(), 1000U);
+  EXPECT_GE(seen.size() + (*follower)->overwritten(), 1000U);
   EXPECT_EQ((*follower)->malformed(), 0U);
   for (std::size_t n = 1; n < seen.size(); ++n) EXPECT_LT(seen[n - 1].sequence, seen[n].sequence);
   EXPECT_EQ(seen.back().text, mark + "999 tab\there");
