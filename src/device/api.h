@@ -114,7 +114,8 @@ struct CallCost {
 enum class GpuState : std::uint8_t { present, lost, hung };
 const char* to_string(GpuState state);
 
-// Is the source as a whole telling? Anything but `running` makes every reading of it unknown.
+// Is the source as a whole telling? Anything but `starting` and `running` makes every reading of it
+// unknown; while it is starting, what was told before it grows old as usual.
 enum class SourceState : std::uint8_t {
   starting,
   running,
