@@ -37,6 +37,13 @@ device::probe::Timing timing_of(const Settings& settings) {
   return timing;
 }
 
+sample::NodeSamplerOptions node_options(const Settings& settings, const std::string& data) {
+  auto options = sample::node_periods(rates_of(settings));
+  options.data_folder = data;
+  options.cache_folder = settings.text(OptionId::disks_cache);
+  return options;
+}
+
 // What was recorded was read as often as the recording says.
 store::StoreOptions store_options_of(const device::record::Begin& begin) {
   store::StoreOptions options{.hostname = begin.hostname,
@@ -73,8 +80,9 @@ history::HistoryOptions history_options(const Settings& settings, const SourcePa
       }
     }
   }
-  options.period_of = [periods = store_options(settings, parts).periods](const Field& row) {
-    const sample::NodeSamplerOptions of_node;
+  options.period_of = [rates = rates_of(settings),
+                       periods = store_options(settings, parts).periods](const Field& row) {
+    const sample::NodeSamplerOptions of_node = sample::node_periods(rates);
     if (row.entity == EntityKind::node) {
       return row.cost == CostClass::cheap ? of_node.period : of_node.disk_period;
     }
@@ -226,11 +234,7 @@ std::unique_ptr<sample::NodeSampler> make_node_sampler(const Settings& settings,
                                                        const std::shared_ptr<os::Env>& env,
                                                        const std::string& data,
                                                        sample::NodeSampler::Tell tell) {
-  return std::make_unique<sample::NodeSampler>(
-      *env,
-      sample::NodeSamplerOptions{.data_folder = data,
-                                 .cache_folder = settings.text(OptionId::disks_cache)},
-      std::move(tell));
+  return std::make_unique<sample::NodeSampler>(env, node_options(settings, data), std::move(tell));
 }
 
 device::record::Begin begin_of(const Settings& settings, const SourceParts& parts) {
@@ -299,12 +303,12 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
 
 Agent::~Agent() {
   server_.reset();
-  counters_watch_.stop();
   // What comes from now on nobody has been shown.
   if (recorder_ != nullptr) recorder_->finish("the agent ended");
+  source_->stop();  // first, that a probe has all the time there is to leave
+  counters_watch_.stop();
   if (devices_watch_) devices_watch_->stop();
   if (node_sampler_ != nullptr) node_sampler_->stop();
-  source_->stop();
   if (keeper_) keeper_->stop();
 }
 

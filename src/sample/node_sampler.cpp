@@ -70,8 +70,35 @@ Result<std::string_view> KeptFile::read(const os::Env& env) {
   return std::string_view(text_).substr(0, size);
 }
 
-NodeSampler::NodeSampler(const os::Env& env, NodeSamplerOptions options, Tell tell)
-    : env_(env), options_(std::move(options)), tell_(std::move(tell)) {}
+NodeSamplerOptions node_periods(const device::probe::SampleRates& rates) {
+  const auto at_scale = [&rates](Nanoseconds period) {
+    return std::max<Nanoseconds>(device::probe::scaled(period, rates.scale), Milliseconds(1));
+  };
+  NodeSamplerOptions options;
+  options.period = at_scale(rates.cheap * 4);
+  options.disk_period = at_scale(rates.firmware);
+  return options;
+}
+
+NodeSampler::NodeSampler(std::shared_ptr<const os::Env> env, NodeSamplerOptions options, Tell tell)
+    : env_keeper_(std::move(env)),
+      env_(*env_keeper_),
+      options_(std::move(options)),
+      tell_(std::move(tell)) {
+  const auto add = [this](FieldId total, FieldId second, DiskLook::Question question) {
+    disks_.push_back(
+        {total, second,
+         question ? std::make_unique<DiskLook>(env_keeper_, std::move(question)) : nullptr});
+  };
+  const auto of = [](const std::string& folder) -> DiskLook::Question {
+    if (folder.empty()) return nullptr;
+    return [folder](const os::Env& asked) { return asked.filesystem(folder); };
+  };
+  add(FieldId::shm_total, FieldId::shm_used,
+      [](const os::Env& asked) { return asked.filesystem("/dev/shm"); });
+  add(FieldId::data_disk_total, FieldId::data_disk_free, of(options_.data_folder));
+  add(FieldId::cache_disk_total, FieldId::cache_disk_free, of(options_.cache_folder));
+}
 
 NodeSampler::~NodeSampler() { stop(); }
 
@@ -104,11 +131,11 @@ void NodeSampler::round() {
     disks_at_ = now;
     read_disks(readings);
   }
+  tell_disks(readings);
   tell_(readings, costs_);
 }
 
-void NodeSampler::account(Getter getter, MonotonicTime began) {
-  const Nanoseconds took = env_.clock().monotonic() - began;
+void NodeSampler::account(Getter getter, Nanoseconds took) {
   auto cost = std::ranges::find(costs_, getter, &device::CallCost::getter);
   if (cost == costs_.end()) {
     costs_.push_back({.getter = getter});
@@ -146,8 +173,8 @@ Result<NodeSampler::CpuTimes> NodeSampler::parse_cpu_times(std::string_view stat
 void NodeSampler::read_cpu(NodeReadings& out) {
   const MonotonicTime began = env_.clock().monotonic();
   const auto text = stat_.read(env_);
-  account(Getter::node_cpu, began);
   const MonotonicTime at = env_.clock().monotonic();
+  account(Getter::node_cpu, at - began);
   const auto times = text ? parse_cpu_times(*text) : Result<CpuTimes>(fail(text.error()));
   if (!times) {
     before_.reset();
@@ -168,8 +195,8 @@ void NodeSampler::read_cpu(NodeReadings& out) {
 void NodeSampler::read_memory(NodeReadings& out) {
   const MonotonicTime began = env_.clock().monotonic();
   const auto text = meminfo_.read(env_);
-  account(Getter::node_memory, began);
   const MonotonicTime at = env_.clock().monotonic();
+  account(Getter::node_memory, at - began);
   constexpr std::array<std::pair<FieldId, std::string_view>, 2> rows = {{
       {FieldId::memory_total_host, "MemTotal"},
       {FieldId::memory_available, "MemAvailable"},
@@ -183,33 +210,39 @@ void NodeSampler::read_memory(NodeReadings& out) {
 }
 
 void NodeSampler::read_disks(NodeReadings& out) {
-  read_disk("/dev/shm", FieldId::shm_total, FieldId::shm_used, out);
-  read_disk(options_.data_folder, FieldId::data_disk_total, FieldId::data_disk_free, out);
-  read_disk(options_.cache_folder, FieldId::cache_disk_total, FieldId::cache_disk_free, out);
+  for (Disk& disk : disks_) {
+    if (disk.look != nullptr) {
+      disk.look->ask();
+      continue;
+    }
+    const MonotonicTime now = env_.clock().monotonic();
+    out.emplace_back(disk.total, Reading::none(Reason::not_supported, now));
+    out.emplace_back(disk.second, Reading::none(Reason::not_supported, now));
+  }
 }
 
 // `second` is what is used for /dev/shm, and what is free for a disk: what each may run out of.
-void NodeSampler::read_disk(std::string_view folder, FieldId total, FieldId second,
-                            NodeReadings& out) {
-  const MonotonicTime began = env_.clock().monotonic();
-  if (folder.empty()) {
-    out.emplace_back(total, Reading::none(Reason::not_supported, began));
-    out.emplace_back(second, Reading::none(Reason::not_supported, began));
-    return;
+void NodeSampler::tell_disks(NodeReadings& out) {
+  for (Disk& disk : disks_) {
+    const auto answer = disk.look != nullptr ? disk.look->take(options_.disk_patience)
+                                             : std::optional<DiskLook::Answer>();
+    if (!answer) continue;
+    const MonotonicTime at = answer->at;
+    const Nanoseconds took = at - answer->asked_at;
+    account(Getter::node_filesystem, took);
+    if (!answer->use) {
+      const Reading none = Reading::none(reason_of(answer->use.error()), at, took);
+      out.emplace_back(disk.total, none);
+      out.emplace_back(disk.second, none);
+      continue;
+    }
+    const os::FilesystemUse& use = *answer->use;
+    const std::uint64_t told = disk.second == FieldId::shm_used
+                                   ? use.total_bytes - std::min(use.free_bytes, use.total_bytes)
+                                   : use.free_bytes;
+    out.emplace_back(disk.total, Reading::of(static_cast<std::int64_t>(use.total_bytes), at, took));
+    out.emplace_back(disk.second, Reading::of(static_cast<std::int64_t>(told), at, took));
   }
-  const auto use = env_.filesystem(folder);
-  account(Getter::node_filesystem, began);
-  const MonotonicTime at = env_.clock().monotonic();
-  if (!use) {
-    out.emplace_back(total, Reading::none(reason_of(use.error()), at, at - began));
-    out.emplace_back(second, Reading::none(reason_of(use.error()), at, at - began));
-    return;
-  }
-  const std::uint64_t told = second == FieldId::shm_used
-                                 ? use->total_bytes - std::min(use->free_bytes, use->total_bytes)
-                                 : use->free_bytes;
-  out.emplace_back(total, Reading::of(static_cast<std::int64_t>(use->total_bytes), at, at - began));
-  out.emplace_back(second, Reading::of(static_cast<std::int64_t>(told), at, at - began));
 }
 
 }  // namespace stoker::sample

@@ -1,10 +1,11 @@
 // Sample stage, agent side: the node's own readings: processors, memory, /dev/shm, disks of data and
-// cache, all through os::Env. It has a thread of its own, since a network file system may not answer
-// for minutes; nothing else waits for it then, and its readings grow stale.
+// cache, all through os::Env. A file system that does not answer keeps nothing else waiting; its readings
+// grow stale.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,8 +18,10 @@
 #include "base/unique_fd.h"
 #include "catalog/field.h"
 #include "device/api.h"
+#include "device/probe/rates.h"
 #include "model/reading.h"
 #include "os/env.h"
+#include "sample/disk_look.h"
 
 namespace stoker::sample {
 
@@ -27,7 +30,14 @@ struct NodeSamplerOptions {
   std::string cache_folder;               // empty: its fields are `not_supported`
   Nanoseconds period = Seconds(4);        // processors and memory
   Nanoseconds disk_period = Seconds(10);  // file systems
+  // How long a round waits for a file system that it has just asked; a later answer is told by the next
+  // round.
+  Nanoseconds disk_patience = Milliseconds(100);
 };
+
+// The periods at these rates: processors and memory every fourth time that the GPUs' cheap calls are
+// due, file systems as often as calls into the firmware.
+NodeSamplerOptions node_periods(const device::probe::SampleRates& rates);
 
 using NodeReadings = std::vector<std::pair<FieldId, Reading>>;
 
@@ -51,14 +61,14 @@ class NodeSampler {
   // on_node_costs. Called from the sampler's thread.
   using Tell = std::function<void(const NodeReadings&, const std::vector<device::CallCost>&)>;
 
-  // `env` must outlive this. Nothing is read before start().
-  NodeSampler(const os::Env& env, NodeSamplerOptions options, Tell tell);
+  // Nothing is read before start(). A file system that never answers keeps `env` for good.
+  NodeSampler(std::shared_ptr<const os::Env> env, NodeSamplerOptions options, Tell tell);
   ~NodeSampler();
   NodeSampler(const NodeSampler&) = delete;
   NodeSampler& operator=(const NodeSampler&) = delete;
 
   void start();
-  // Returns when the round under way is done.
+  // Returns when the round under way is done; waits for no file system.
   void stop();
 
   // One round, in the caller's thread: what the thread of start() does each period. Not while that
@@ -75,10 +85,17 @@ class NodeSampler {
   void read_cpu(NodeReadings& out);
   void read_memory(NodeReadings& out);
   void read_disks(NodeReadings& out);
-  void read_disk(std::string_view folder, FieldId total, FieldId second, NodeReadings& out);
-  void account(Getter getter, MonotonicTime began);
+  void tell_disks(NodeReadings& out);
+  void account(Getter getter, Nanoseconds took);
+
+  struct Disk {
+    FieldId total;
+    FieldId second;
+    std::unique_ptr<DiskLook> look;  // null: no folder is named
+  };
 
   // Constant after construction.
+  const std::shared_ptr<const os::Env> env_keeper_;
   const os::Env& env_;
   const NodeSamplerOptions options_;
   const Tell tell_;
@@ -88,6 +105,7 @@ class NodeSampler {
   KeptFile meminfo_{"/proc/meminfo"};
   std::optional<CpuTimes> before_;
   std::optional<MonotonicTime> disks_at_;
+  std::vector<Disk> disks_;
   std::vector<device::CallCost> costs_;
 
   std::jthread thread_;

@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -32,6 +35,10 @@ class ScriptedEnv final : public os::Env {
   }
   [[nodiscard]] bool exists(std::string_view) const override { return false; }
   [[nodiscard]] Result<os::FilesystemUse> filesystem(std::string_view path) const override {
+    if (path == stuck) {
+      std::unique_lock lock(mutex);
+      released.wait(lock, [this] { return free; });
+    }
     const auto found = disks.find(std::string(path));
     if (found == disks.end()) return fail(ErrorCode::no_permission, "refused");
     return found->second;
@@ -56,7 +63,19 @@ class ScriptedEnv final : public os::Env {
   std::string folder;
   std::map<std::string, os::FilesystemUse> disks;
 
+  // This folder's file system does not answer until let_go().
+  std::string stuck;
+  void let_go() {
+    const std::lock_guard lock(mutex);
+    free = true;
+    released.notify_all();
+  }
+
  private:
+  mutable std::mutex mutex;
+  mutable std::condition_variable released;
+  bool free = false;
+
   static std::string flat(std::string_view path) {
     std::string name(path);
     std::ranges::replace(name, '/', '_');
@@ -78,14 +97,16 @@ class Node : public testing::Test {
   void round() { sampler.round(); }
   Reading told(FieldId field) { return last[field]; }
 
-  ScriptedEnv env;
+  std::shared_ptr<ScriptedEnv> shared_env = std::make_shared<ScriptedEnv>();
+  ScriptedEnv& env = *shared_env;
   std::map<FieldId, Reading> last;
   std::vector<device::CallCost> costs;
-  NodeSampler sampler{
-      env, {.data_folder = "/data"}, [this](const NodeReadings& readings, const auto& told_costs) {
-        for (const auto& [field, reading] : readings) last[field] = reading;
-        costs = told_costs;
-      }};
+  NodeSampler sampler{shared_env,
+                      {.data_folder = "/data", .disk_patience = Seconds(60)},
+                      [this](const NodeReadings& readings, const auto& told_costs) {
+                        for (const auto& [field, reading] : readings) last[field] = reading;
+                        costs = told_costs;
+                      }};
 };
 
 TEST_F(Node, TellsHowBusyTheProcessorsWereBetweenTwoRounds) {
@@ -148,14 +169,60 @@ TEST_F(Node, AsksForFileSystemsOnlyEveryTenSeconds) {
     round();
     env.manual.advance(Seconds(1));
   }
+  ASSERT_FALSE(costs.empty());
   for (const device::CallCost& cost : costs) {
     EXPECT_EQ(cost.calls, cost.getter == Getter::node_filesystem ? 4U : 20U);
   }
 }
 
+TEST_F(Node, ADiskThatDoesNotAnswerKeepsNeitherTheOthersNorTheEndWaiting) {
+  env.stuck = "/cache";
+  env.disks["/cache"] = {100, 50};
+  std::map<FieldId, Reading> seen;
+  {
+    NodeSampler beside(shared_env, {.data_folder = "/data", .cache_folder = "/cache"},
+                       [&seen](const NodeReadings& readings, const auto&) {
+                         for (const auto& [field, reading] : readings) seen[field] = reading;
+                       });
+    while (!seen.contains(FieldId::shm_total) || !seen.contains(FieldId::data_disk_free)) {
+      beside.round();
+      env.manual.advance(Seconds(10));
+    }
+    EXPECT_TRUE(seen[FieldId::memory_available].ok());
+    EXPECT_FALSE(seen.contains(FieldId::cache_disk_free));
+  }
+  env.let_go();
+}
+
+TEST_F(Node, TellsADiskThatAnswersLate) {
+  env.stuck = "/data";
+  NodeSampler beside(shared_env, {.data_folder = "/data", .disk_patience = Nanoseconds(0)},
+                     [this](const NodeReadings& readings, const auto&) {
+                       for (const auto& [field, reading] : readings) last[field] = reading;
+                     });
+  beside.round();
+  EXPECT_FALSE(last.contains(FieldId::data_disk_free));
+  env.let_go();
+  while (!last.contains(FieldId::data_disk_free)) {
+    beside.round();
+    std::this_thread::yield();
+  }
+  EXPECT_EQ(std::get<std::int64_t>(told(FieldId::data_disk_free).value), 2000);
+}
+
+TEST(NodePeriods, FollowTheRatesAndTheirScale) {
+  device::probe::SampleRates rates;
+  EXPECT_EQ(node_periods(rates).period, Seconds(4));
+  EXPECT_EQ(node_periods(rates).disk_period, Seconds(10));
+  rates.cheap = Seconds(2);
+  rates.scale = 20;
+  EXPECT_EQ(node_periods(rates).period, Milliseconds(400));
+  EXPECT_EQ(node_periods(rates).disk_period, Milliseconds(500));
+}
+
 TEST_F(Node, ReadsInItsOwnThreadUntilItIsStopped) {
   std::atomic<int> rounds = 0;
-  NodeSampler threaded(env, {.period = Milliseconds(1)},
+  NodeSampler threaded(shared_env, {.period = Milliseconds(1)},
                        [&](const auto&, const auto&) { ++rounds; });
   threaded.start();
   while (rounds < 3) std::this_thread::sleep_for(Milliseconds(1));
