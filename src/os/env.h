@@ -35,6 +35,9 @@ class Env {
   [[nodiscard]] virtual Result<std::string> read_link(std::string_view path) const = 0;
   [[nodiscard]] virtual bool exists(std::string_view path) const = 0;
   [[nodiscard]] virtual Result<FilesystemUse> filesystem(std::string_view path) const = 0;
+  // Of a folder of this process's own (its data, its cache): `path` as the process itself sees it,
+  // below no root.
+  [[nodiscard]] virtual Result<FilesystemUse> own_filesystem(const std::string& path) const = 0;
   [[nodiscard]] virtual std::string hostname() const = 0;
   // Opens for reading (close-on-exec) with further open(2) `flags`, e.g. O_NONBLOCK.
   [[nodiscard]] virtual Result<UniqueFd> open(std::string_view path, int flags = 0) const = 0;

@@ -26,6 +26,11 @@ bool lies_in(std::string_view path, std::string_view place) {
   return path.starts_with(place) && (path.size() == place.size() || path[place.size()] == '/');
 }
 
+FilesystemUse use_of(const struct statvfs& told) {
+  return {.total_bytes = std::uint64_t{told.f_blocks} * told.f_frsize,
+          .free_bytes = std::uint64_t{told.f_bavail} * told.f_frsize};
+}
+
 class SystemEnv final : public Env {
  public:
   SystemEnv(std::string host_root, std::string device_root)
@@ -92,8 +97,14 @@ class SystemEnv final : public Env {
     if (::fstatvfs(fd->get(), &use) != 0) {
       return fail(Error::from_errno(errno, "statvfs " + real_path(path)));
     }
-    return FilesystemUse{.total_bytes = std::uint64_t{use.f_blocks} * use.f_frsize,
-                         .free_bytes = std::uint64_t{use.f_bavail} * use.f_frsize};
+    return use_of(use);
+  }
+
+  [[nodiscard]] Result<FilesystemUse> own_filesystem(const std::string& path) const override {
+    struct statvfs use{};
+    if (::statvfs(path.c_str(), &use) != 0)
+      return fail(Error::from_errno(errno, "statvfs " + path));
+    return use_of(use);
   }
 
   [[nodiscard]] std::string hostname() const override {

@@ -107,6 +107,14 @@ TEST_F(SystemEnvTest, TheFilesystemUnderAPathHasASize) {
   EXPECT_LE(use->free_bytes, use->total_bytes);
 }
 
+TEST_F(SystemEnvTest, LooksForTheProcesssOwnFoldersBelowNoRoot) {
+  EXPECT_TRUE(env_->own_filesystem(folder_.string()));
+  EXPECT_FALSE(env_->filesystem(folder_.string())) << "that path lies below the root";
+  const auto gone = env_->own_filesystem((folder_ / "gone").string());
+  ASSERT_FALSE(gone);
+  EXPECT_EQ(gone.error().code(), ErrorCode::not_found);
+}
+
 TEST(SystemEnv, ReadsTheRealMachineWithoutRoots) {
   const auto env = make_system_env();
   EXPECT_TRUE(env->read_file("/proc/meminfo")->starts_with("MemTotal:"));

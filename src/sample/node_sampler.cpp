@@ -92,7 +92,7 @@ NodeSampler::NodeSampler(std::shared_ptr<const os::Env> env, NodeSamplerOptions 
   };
   const auto of = [](const std::string& folder) -> DiskLook::Question {
     if (folder.empty()) return nullptr;
-    return [folder](const os::Env& asked) { return asked.filesystem(folder); };
+    return [folder](const os::Env& asked) { return asked.own_filesystem(folder); };
   };
   add(FieldId::shm_total, FieldId::shm_used,
       [](const os::Env& asked) { return asked.filesystem("/dev/shm"); });

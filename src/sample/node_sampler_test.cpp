@@ -35,13 +35,14 @@ class ScriptedEnv final : public os::Env {
   }
   [[nodiscard]] bool exists(std::string_view) const override { return false; }
   [[nodiscard]] Result<os::FilesystemUse> filesystem(std::string_view path) const override {
+    return find(disks, std::string(path));
+  }
+  [[nodiscard]] Result<os::FilesystemUse> own_filesystem(const std::string& path) const override {
     if (path == stuck) {
       std::unique_lock lock(mutex);
       released.wait(lock, [this] { return free; });
     }
-    const auto found = disks.find(std::string(path));
-    if (found == disks.end()) return fail(ErrorCode::no_permission, "refused");
-    return found->second;
+    return find(own_disks, path);
   }
   [[nodiscard]] std::string hostname() const override { return "node"; }
   [[nodiscard]] Result<UniqueFd> open(std::string_view path, int flags) const override {
@@ -61,7 +62,9 @@ class ScriptedEnv final : public os::Env {
 
   ManualClock manual;
   std::string folder;
-  std::map<std::string, os::FilesystemUse> disks;
+  using Disks = std::map<std::string, os::FilesystemUse>;
+  Disks disks;
+  Disks own_disks;
 
   // This folder's file system does not answer until let_go().
   std::string stuck;
@@ -72,6 +75,11 @@ class ScriptedEnv final : public os::Env {
   }
 
  private:
+  static Result<os::FilesystemUse> find(const Disks& disks, const std::string& path) {
+    const auto found = disks.find(path);
+    if (found == disks.end()) return fail(ErrorCode::no_permission, "refused");
+    return found->second;
+  }
   mutable std::mutex mutex;
   mutable std::condition_variable released;
   bool free = false;
@@ -91,7 +99,7 @@ class Node : public testing::Test {
     env.set("/proc/stat", "cpu  100 0 100 800 0 0 0 0 0 0\ncpu0 1 2 3 4\n");
     env.set("/proc/meminfo", "MemTotal:       1024 kB\nMemFree: 1 kB\nMemAvailable:    512 kB\n");
     env.disks["/dev/shm"] = {1000, 600};
-    env.disks["/data"] = {5000, 2000};
+    env.own_disks["/data"] = {5000, 2000};
   }
   void TearDown() override { std::filesystem::remove_all(env.folder); }
   void round() { sampler.round(); }
@@ -159,6 +167,7 @@ TEST_F(Node, TellsWhatIsUsedInShmAndFreeOnDisks) {
   EXPECT_EQ(std::get<std::int64_t>(told(FieldId::data_disk_free).value), 2000);
   EXPECT_EQ(told(FieldId::cache_disk_total).reason, Reason::not_supported);
   env.disks.clear();
+  env.own_disks.clear();
   env.manual.advance(Seconds(10));
   round();
   EXPECT_EQ(told(FieldId::data_disk_free).reason, Reason::no_permission);
@@ -177,7 +186,7 @@ TEST_F(Node, AsksForFileSystemsOnlyEveryTenSeconds) {
 
 TEST_F(Node, ADiskThatDoesNotAnswerKeepsNeitherTheOthersNorTheEndWaiting) {
   env.stuck = "/cache";
-  env.disks["/cache"] = {100, 50};
+  env.own_disks["/cache"] = {100, 50};
   std::map<FieldId, Reading> seen;
   {
     NodeSampler beside(shared_env, {.data_folder = "/data", .cache_folder = "/cache"},
