@@ -39,8 +39,8 @@ class ScriptedEnv final : public os::Env {
   }
   [[nodiscard]] Result<os::FilesystemUse> own_filesystem(const std::string& path) const override {
     if (path == stuck) {
-      std::unique_lock lock(mutex);
-      released.wait(lock, [this] { return free; });
+      std::unique_lock lock(mutex_);
+      released_.wait(lock, [this] { return free_; });
     }
     return find(own_disks, path);
   }
@@ -69,9 +69,9 @@ class ScriptedEnv final : public os::Env {
   // This folder's file system does not answer until let_go().
   std::string stuck;
   void let_go() {
-    const std::lock_guard lock(mutex);
-    free = true;
-    released.notify_all();
+    const std::lock_guard lock(mutex_);
+    free_ = true;
+    released_.notify_all();
   }
 
  private:
@@ -80,9 +80,9 @@ class ScriptedEnv final : public os::Env {
     if (found == disks.end()) return fail(ErrorCode::no_permission, "refused");
     return found->second;
   }
-  mutable std::mutex mutex;
-  mutable std::condition_variable released;
-  bool free = false;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable released_;
+  bool free_ = false;
 
   static std::string flat(std::string_view path) {
     std::string name(path);
