@@ -11,7 +11,6 @@
 namespace stoker::api {
 namespace {
 
-using device::GpuState;
 using store::Snapshot;
 
 void write_source(JsonWriter& json, const Snapshot& snapshot) {
