@@ -48,7 +48,8 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& problem) {
     exit_code = stoker::app::explain_usage(app, problem);
   } catch (const std::system_error&) {
-    // fmt, when standard output refuses what is printed; said below
+    // fmt throws it when standard output refuses what is printed; all_was_printed says so
+    exit_code = stoker::app::exit_could_not;
   }
   return stoker::app::all_was_printed() ? exit_code : stoker::app::exit_could_not;
 }
