@@ -56,23 +56,23 @@ class CallSlot {
 class InCall {
  public:
   InCall(CallSlot& slot, Getter getter, MonotonicTime now)
-      : slot_(slot), outer_(std::exchange(current_, &slot)) {
+      : slot_(slot), outer_(std::exchange(current, &slot)) {
     slot_.enter(getter, now);
   }
   ~InCall() {
     slot_.leave();
-    current_ = outer_;
+    current = outer_;
   }
   InCall(const InCall&) = delete;
   InCall& operator=(const InCall&) = delete;
 
   // By whoever makes driver calls, right before each; without an InCall in this thread: nothing.
   static void next_call(MonotonicTime now) {
-    if (current_ != nullptr) current_->next(now);
+    if (current != nullptr) current->next(now);
   }
 
  private:
-  static inline thread_local CallSlot* current_ = nullptr;
+  static inline thread_local CallSlot* current = nullptr;
 
   CallSlot& slot_;
   CallSlot* const outer_;

@@ -57,6 +57,7 @@ class OpenDriver final : public Driver {
   tl::expected<std::vector<GpuPlace>, UnopenedGpu> places() override {
     session_->xids.start(session_->nvml(), *session_->clock);
     std::vector<GpuPlace> all;
+    all.reserve(options_.only.size());
     for (const PciAddress& pci : options_.only) {
       all.push_back({static_cast<std::uint32_t>(all.size()), pci});
     }

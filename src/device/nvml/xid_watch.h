@@ -16,8 +16,9 @@ namespace stoker::nvml {
 struct XidSlot {
   XidSlot(abi::Device its_device, const PciAddress& its_pci) : device(its_device), pci(its_pci) {}
 
-  const abi::Device device;
-  const PciAddress pci;
+  // Constant once added.
+  abi::Device device;
+  PciAddress pci;
 
   // pending until it is registered; then ok, or why the driver tells no Xids of this GPU.
   std::atomic<Reason> registered{Reason::pending};
