@@ -308,7 +308,15 @@ bool may_exit(Shared& shared) {
   shared.leaving = true;
   shared.mutex.unlock();
   shared.wake.notify_all();
-  while (!may_exit(shared)) std::this_thread::sleep_for(leave_look);
+  // The agent goes on to be told which calls are under way: nobody is to be killed in a young one.
+  MonotonicTime beat_at = shared.clock.monotonic();
+  while (!may_exit(shared)) {
+    if (shared.clock.monotonic() >= beat_at) {
+      beat_at = shared.clock.monotonic() + shared.configure.heartbeat;
+      shared.send(heartbeat(shared), Outbox::Urgency::now);
+    }
+    std::this_thread::sleep_for(leave_look);
+  }
   _exit(0);
 }
 

@@ -178,6 +178,12 @@ void ProbeLifecycle::leave_nameless_alone(const ProbeTrack& probe, MonotonicTime
 
 void ProbeLifecycle::climb(ProbeTrack& probe, MonotonicTime now) {
   if (probe.role != Role::leaving) return;
+  // The call that it was asked to leave for may have come back, and a younger one hold it: that one has
+  // its time, too.
+  const Stall stall = probe.stall(timing_, now);
+  if (probe.beat_at > probe.asked_at && !stall.silent && stall.oldest > Nanoseconds{0}) {
+    probe.ladder_from = std::max(probe.ladder_from, stall.since);
+  }
   const Nanoseconds age = now - probe.ladder_from;
   if (age >= timing_.term_after && !probe.terminated) {
     probe.terminated = true;

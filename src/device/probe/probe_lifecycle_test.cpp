@@ -89,6 +89,17 @@ TEST_F(RunningNode, SendsSigtermAtSixtyAndSigkillAtOneHundredAndTwentySeconds) {
   EXPECT_EQ(world.record_of("signal 9").size(), 1U);
 }
 
+TEST_F(RunningNode, GivesAYoungerCallItsTimeWhenTheOneThatItsProbeWasToLeaveForIsBack) {
+  world.driver.hanging = {first};
+  world.pass(Seconds(30));
+  world.driver.hanging.insert(gpu_address(1));
+  world.pass(Seconds(16));
+  ASSERT_EQ(world.record_of("leave").size(), 1U);
+  world.driver.hanging.erase(first);
+  world.pass(Seconds(40));
+  EXPECT_TRUE(world.record_of("signal").empty());
+}
+
 TEST_F(RunningNode, LeavesAProbeThatWillNotDieUnreapedAndCountsIt) {
   world.driver.hanging = {first};
   world.driver.uninterruptible = true;

@@ -194,10 +194,17 @@ class ProbeWorld {
 
   void live(ProbeId id, FakeProbe& probe) {
     if (probe.stopped || probe.leaving) return;
-    if (probe.asked) return finish_calls(probe);
+    if (probe.asked) {
+      finish_calls(probe);
+      return beat(id, probe);
+    }
     start_driver(id, probe);
     open_gpus(id, probe);
     read_gpus(id, probe);
+    beat(id, probe);
+  }
+
+  void beat(ProbeId id, const FakeProbe& probe) {
     Heartbeat beat{.at = now()};
     if (probe.init_since) {
       beat.threads.push_back({ThreadState::Kind::init, {}, 0, Getter::count_, probe.init_since});
