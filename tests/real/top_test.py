@@ -46,6 +46,7 @@ def masked(screen):
     """Digits as 9, numbers of any width alike; bars and curves as one mark."""
     lines = []
     for line in screen.rstrip("\n").split("\n"):
+        line = re.sub(r"┤.*", "┤", line)
         line = re.sub(r"[▁▂▃▄▅▆▇█░]+(?: +[▁▂▃▄▅▆▇█░]+)*", "█", line)
         line = re.sub(r"\d+(\.\d+)?", "9", line)
         lines.append(re.sub(r" +", " ", line).rstrip())
