@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <filesystem>
-#include <mutex>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/closest.h"
 #include "base/log.h"
+#include "base/sleep.h"
 #include "os/system_env.h"
 
 namespace stoker::app {
@@ -152,12 +151,7 @@ void CountersWatch::take_over(const std::string& seen) {
 
 void CountersWatch::start() {
   thread_ = std::jthread([this](const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any sleep;
-    std::unique_lock lock(mutex);
-    while (!sleep.wait_for(lock, stop, period, [] { return false; }) && !stop.stop_requested()) {
-      look();
-    }
+    while (sleep_unless_stopped(stop, period)) look();
   });
 }
 

@@ -4,16 +4,14 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text.h"
+
 namespace stoker::exporting {
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+constexpr std::string_view blanks = " \t\r";
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
+bool is_blank(char c) { return blanks.find(c) != std::string_view::npos; }
 
 class Reader {
  public:
@@ -84,7 +82,7 @@ class Reader {
       }
       step();
     }
-    cell.text = trimmed(text_.substr(from, at_ - from));
+    cell.text = trimmed(text_.substr(from, at_ - from), blanks);
     return cell;
   }
 
@@ -116,7 +114,7 @@ class Reader {
           place_, "there is text behind the closing quote",
           "put a comma behind the quote, or write a quote that belongs to the text twice");
     }
-    cell.text = trimmed(cell.text);
+    cell.text = trimmed(cell.text, blanks);
     return cell;
   }
 

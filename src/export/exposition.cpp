@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/text.h"
+
 namespace stoker::exporting {
 namespace {
 
@@ -36,18 +38,12 @@ std::string_view without_suffix(std::string_view name, std::string_view suffix) 
   return name;
 }
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 // Takes what stands before the first `separator` off `text`.
 std::string_view take(std::string_view& text, char separator) {
   const std::size_t at = std::min(text.find(separator), text.size());
   const std::string_view head = text.substr(0, at);
   text.remove_prefix(std::min(at + 1, text.size()));
-  return trim(head);
+  return trimmed(head);
 }
 
 // The weight of a media range's parameters, RFC 9110 section 12.4.2; 1 where none is given.

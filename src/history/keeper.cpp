@@ -9,24 +9,15 @@
 #include <filesystem>
 
 #include "base/log.h"
-#include "base/thread_safety.h"
+#include "base/sleep.h"
 #include "base/unique_fd.h"
+#include "base/write_all.h"
 #include "history/compressed.h"
 
 namespace stoker::history {
 namespace {
 
 constexpr auto every = std::chrono::minutes(1);
-
-Result<void> write_all(int fd, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return fail(Error::from_errno(errno, fmt::format("write {}", path)));
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
-}
 
 Result<void> write_compressed(const History& history, int fd, const std::string& path) {
   Compressor compressor([&](std::string_view bytes) { return write_all(fd, bytes, path); });
@@ -82,14 +73,7 @@ Keeper::~Keeper() { stop(); }
 
 void Keeper::start() {
   thread_ = std::jthread([this](const std::stop_token& stop) {
-    Mutex mutex;
-    CondVar wake;
-    mutex.lock();
-    while (!stop.stop_requested()) {
-      wake.wait_for(mutex, stop, every, [] { return false; });
-      if (!stop.stop_requested()) save_now();
-    }
-    mutex.unlock();
+    while (sleep_unless_stopped(stop, every)) save_now();
   });
 }
 

@@ -5,14 +5,10 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text.h"
+
 namespace stoker::net {
 namespace {
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
 
 bool same_word(std::string_view a, std::string_view b) {
   return std::ranges::equal(
@@ -23,7 +19,7 @@ bool same_word(std::string_view a, std::string_view b) {
 bool refused_by_weight(std::string_view parameters) {
   const auto at = parameters.find("q=");
   if (at == std::string_view::npos) return false;
-  const std::string_view weight = trim(parameters.substr(at + 2));
+  const std::string_view weight = trimmed(parameters.substr(at + 2));
   return !weight.empty() && weight.find_first_not_of("0.") == std::string_view::npos;
 }
 
@@ -36,7 +32,7 @@ bool accepts_gzip(std::string_view accept_encoding) {
     const std::string_view item = accept_encoding.substr(0, comma);
     accept_encoding = comma == std::string_view::npos ? "" : accept_encoding.substr(comma + 1);
     const auto semicolon = item.find(';');
-    const std::string_view name = trim(item.substr(0, semicolon));
+    const std::string_view name = trimmed(item.substr(0, semicolon));
     const bool refused =
         semicolon != std::string_view::npos && refused_by_weight(item.substr(semicolon + 1));
     if (same_word(name, "gzip")) return !refused;

@@ -2,18 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace stoker::net {
-namespace {
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-}  // namespace
-
 Result<std::string> percent_decode(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/text.h"
 #include "os/kmsg.h"
 
 namespace stoker::os {
@@ -20,13 +21,6 @@ std::optional<T> take_number(std::string_view& text, char separator) {
   if (error != std::errc() || length == text.size() || *end != separator) return std::nullopt;
   text.remove_prefix(length + 1);
   return value;
-}
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 // Bytes below 32, from 127 on, and '\' are written as \xNN.

@@ -1,7 +1,6 @@
 #include "sample/devices_watch.h"
 
-#include <condition_variable>
-#include <mutex>
+#include "base/sleep.h"
 
 namespace stoker::sample {
 
@@ -12,12 +11,9 @@ DevicesWatch::~DevicesWatch() { stop(); }
 
 void DevicesWatch::start() {
   thread_ = std::jthread([this](const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any sleep;
-    std::unique_lock lock(mutex);
     while (!stop.stop_requested()) {
       tell_(os::read_node_devices(env_));
-      sleep.wait_for(lock, stop, period_, [] { return false; });
+      sleep_unless_stopped(stop, period_);
     }
   });
 }

@@ -6,8 +6,8 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <condition_variable>
-#include <mutex>
+
+#include "base/sleep.h"
 
 namespace stoker::sample {
 namespace {
@@ -104,15 +104,11 @@ NodeSampler::~NodeSampler() { stop(); }
 
 void NodeSampler::start() {
   thread_ = std::jthread([this](const std::stop_token& stop) {
-    std::mutex mutex;
-    std::condition_variable_any sleep;
-    std::unique_lock lock(mutex);
     while (!stop.stop_requested()) {
       round();
       // At multiples of the period since boot, when the rest of the agent is awake too.
       const Nanoseconds now = env_.clock().monotonic().since_boot;
-      const Nanoseconds left = options_.period - now % options_.period;
-      sleep.wait_for(lock, stop, left, [] { return false; });
+      sleep_unless_stopped(stop, options_.period - now % options_.period);
     }
   });
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/write_all.h"
 #include "device/record/file.h"
 
 namespace stoker::device::record {
@@ -133,19 +134,12 @@ void Recorder::write_block() {
 // All of it or, where the disk refuses, nothing.
 Result<void> Recorder::append(std::string_view bytes) {
   const off_t before = lseek(fd_.get(), 0, SEEK_END);
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd_.get(), bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      auto error = Error::from_errno(errno, fmt::format("write {}", options_.path));
-      // Were this to fail too, the torn frame would be left out by whoever reads the file.
-      if (ftruncate(fd_.get(), before) != 0)
-        log::warning("recording_torn", {{"file", options_.path}});
-      return fail(std::move(error));
-    }
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+  auto done = write_all(fd_.get(), bytes, options_.path);
+  // Were this to fail too, the torn frame would be left out by whoever reads the file.
+  if (!done && ftruncate(fd_.get(), before) != 0) {
+    log::warning("recording_torn", {{"file", options_.path}});
   }
-  return {};
+  return done;
 }
 
 void Recorder::finish(const std::string& why) {

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "base/unique_fd.h"
+#include "base/write_all.h"
 
 namespace stoker::simnode {
 namespace {
@@ -19,16 +20,6 @@ Result<void> make_folders(const fs::path& folder) {
   std::error_code code;
   fs::create_directories(folder, code);
   if (code) return fail(Error::from_errno(code.value(), "make folder " + folder.string()));
-  return {};
-}
-
-Result<void> write_all(int fd, std::string_view content, const std::string& path) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(fd, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return fail(Error::from_errno(errno, "write " + path));
-    content.remove_prefix(static_cast<std::size_t>(written));
-  }
   return {};
 }
 
