@@ -1,104 +1,90 @@
 #include "device/probe/parts.h"
 
 #include <cmath>
+#include <string>
+#include <vector>
+
+#include "device/members.h"
 
 namespace stoker::device::probe {
 namespace {
 
-// Each struct names its members once, in the order on the wire; the two archives below write and
-// read them. So the two directions can't drift apart.
+// The fewest bytes that one element of a list takes, for Reader::count.
+template <typename T>
+constexpr std::size_t smallest = 1;
+template <>
+constexpr std::size_t smallest<std::string> = 2;
+template <>
+constexpr std::size_t smallest<MigInfo> = 24;
+template <>
+constexpr std::size_t smallest<NvLinkInfo> = 12;
+
+// The two archives of device/members.h: both ends are of one build, so names are left out.
 struct Printing {
   Writer& out;
+
+  template <typename T>
+  void operator()(std::string_view /*name*/, const T& value) {
+    print(value);
+  }
+
+ private:
   template <PlainNumber T>
-  void operator()(const T& value) const {
+  void print(const T& value) {
     out.number(value);
   }
-  void operator()(const bool& value) const { out.flag(value); }
-  void operator()(const std::string& value) const { out.text(value); }
-  void operator()(const PciAddress& value) const { out.address(value); }
-  void operator()(const LinkEnd& value) const { out.word(value); }
+  void print(const bool& value) { out.flag(value); }
+  void print(const std::string& value) { out.text(value); }
+  void print(const PciAddress& value) { out.address(value); }
+  void print(const LinkEnd& value) { out.word(value); }
+  void print(const MigInfo& value) { members(*this, value); }
+  void print(const NvLinkInfo& value) { members(*this, value); }
+  template <typename T>
+  void print(const std::vector<T>& list) {
+    out.count(list.size());
+    for (const T& element : list) print(element);
+  }
 };
 
 struct Parsing {
   Reader& in;
+
+  template <typename T>
+  void operator()(std::string_view /*name*/, T& value) {
+    parse(value);
+  }
+
+ private:
   template <PlainNumber T>
-  void operator()(T& value) const {
+  void parse(T& value) {
     value = in.number<T>();
   }
-  void operator()(bool& value) const { value = in.flag(); }
-  void operator()(std::string& value) const { value = in.text(); }
-  void operator()(PciAddress& value) const { value = in.address(); }
-  void operator()(LinkEnd& value) const { value = in.word(LinkEnd::other); }
+  void parse(bool& value) { value = in.flag(); }
+  void parse(std::string& value) { value = in.text(); }
+  void parse(PciAddress& value) { value = in.address(); }
+  void parse(LinkEnd& value) { value = in.word(LinkEnd::other); }
+  void parse(MigInfo& value) { members(*this, value); }
+  void parse(NvLinkInfo& value) { members(*this, value); }
+  template <typename T>
+  void parse(std::vector<T>& list) {
+    for (std::size_t left = in.count(smallest<T>); left > 0 && in.ok(); --left) {
+      parse(list.emplace_back());
+    }
+  }
 };
 
-template <typename Archive, typename Driver>
-void driver_members(const Archive& member, Driver& driver) {
-  member(driver.driver_version);
-  member(driver.nvml_version);
-  member(driver.cuda_version);
-  member(driver.simulated);
+template <typename T>
+void print(Writer& out, const T& value) {
+  Printing archive{out};
+  members(archive, value);
 }
 
-template <typename Archive, typename Mig>
-void mig_members(const Archive& member, Mig& mig) {
-  member(mig.uuid);
-  member(mig.profile);
-  member(mig.gpu_instance);
-  member(mig.compute_instance);
-  member(mig.memory_bytes);
-  member(mig.multiprocessors);
-}
-
-template <typename Archive, typename Link>
-void link_members(const Archive& member, Link& link) {
-  member(link.link);
-  member(link.version);
-  member(link.remote_pci);
-  member(link.remote);
-}
-
-template <typename Archive, typename Process>
-void process_members(const Archive& member, Process& process) {
-  member(process.pid);
-  member(process.compute);
-  member(process.memory_known);
-  member(process.memory_bytes);
-  member(process.gpu_instance);
-  member(process.compute_instance);
-  member(process.name);
-}
-
-template <typename Archive, typename Gpu>
-void gpu_members(const Archive& member, Gpu& gpu) {
-  member(gpu.index);
-  member(gpu.pci);
-  member(gpu.uuid);
-  member(gpu.name);
-  member(gpu.serial);
-  member(gpu.brand);
-  member(gpu.vbios);
-  member(gpu.board_part);
-  member(gpu.inforom);
-  member(gpu.architecture);
-  member(gpu.compute_capability);
-  member(gpu.minor);
-  member(gpu.numa_node);
-  member(gpu.memory_node);
-  member(gpu.cores);
-  member(gpu.memory_bytes);
-  member(gpu.slowdown_celsius);
-  member(gpu.shutdown_celsius);
-  member(gpu.max_memory_celsius);
-  member(gpu.max_operating_celsius);
-  member(gpu.power_limit_min_watts);
-  member(gpu.power_limit_max_watts);
-  member(gpu.power_limit_default_watts);
-  member(gpu.max_sm_clock_mhz);
-  member(gpu.max_memory_clock_mhz);
-  member(gpu.max_pcie_generation);
-  member(gpu.max_pcie_width);
-  member(gpu.gpm);
-  member(gpu.mig_enabled);
+template <typename T>
+T parse(Reader& in) {
+  T value;
+  Parsing archive{in};
+  members(archive, value);
+  return value;
 }
 
 }  // namespace
@@ -147,15 +133,8 @@ TargetReading read_reading(Reader& in) {
   return reading;
 }
 
-void write_process(Writer& out, const ProcessInfo& process) {
-  process_members(Printing{out}, process);
-}
-
-ProcessInfo read_process(Reader& in) {
-  ProcessInfo process;
-  process_members(Parsing{in}, process);
-  return process;
-}
+void write_process(Writer& out, const ProcessInfo& process) { print(out, process); }
+ProcessInfo read_process(Reader& in) { return parse<ProcessInfo>(in); }
 
 void write_cost(Writer& out, const CallCost& cost) {
   out.word(cost.getter);
@@ -175,39 +154,10 @@ CallCost read_cost(Reader& in) {
   return cost;
 }
 
-void write_driver(Writer& out, const DriverInfo& driver) {
-  driver_members(Printing{out}, driver);
-  out.count(driver.abi_notes.size());
-  for (const std::string& note : driver.abi_notes) out.text(note);
-}
+void write_driver(Writer& out, const DriverInfo& driver) { print(out, driver); }
+DriverInfo read_driver(Reader& in) { return parse<DriverInfo>(in); }
 
-DriverInfo read_driver(Reader& in) {
-  DriverInfo driver;
-  driver_members(Parsing{in}, driver);
-  for (std::size_t left = in.count(2); left > 0 && in.ok(); --left) {
-    driver.abi_notes.push_back(in.text());
-  }
-  return driver;
-}
-
-void write_gpu(Writer& out, const GpuInfo& gpu) {
-  gpu_members(Printing{out}, gpu);
-  out.count(gpu.migs.size());
-  for (const MigInfo& mig : gpu.migs) mig_members(Printing{out}, mig);
-  out.count(gpu.nvlinks.size());
-  for (const NvLinkInfo& link : gpu.nvlinks) link_members(Printing{out}, link);
-}
-
-GpuInfo read_gpu(Reader& in) {
-  GpuInfo gpu;
-  gpu_members(Parsing{in}, gpu);
-  for (std::size_t left = in.count(24); left > 0 && in.ok(); --left) {
-    mig_members(Parsing{in}, gpu.migs.emplace_back());
-  }
-  for (std::size_t left = in.count(12); left > 0 && in.ok(); --left) {
-    link_members(Parsing{in}, gpu.nvlinks.emplace_back());
-  }
-  return gpu;
-}
+void write_gpu(Writer& out, const GpuInfo& gpu) { print(out, gpu); }
+GpuInfo read_gpu(Reader& in) { return parse<GpuInfo>(in); }
 
 }  // namespace stoker::device::probe
