@@ -141,19 +141,9 @@ health::Expected expected_of(const Settings& settings) {
 }
 
 // How far a replay is; nothing of what is happening now.
-std::function<std::optional<api::ReplayTold>()> replay_told(const device::record::Replay* replay) {
+std::function<std::optional<ReplayState>()> replay_told(const device::record::Replay* replay) {
   if (replay == nullptr) return {};
-  return [replay]() -> std::optional<api::ReplayTold> {
-    const auto state = replay->state();
-    return api::ReplayTold{.file = state.path,
-                           .recorded_at = state.recorded_at,
-                           .length = state.length,
-                           .position = state.position,
-                           .speed = state.speed,
-                           .lost_bytes = state.lost_bytes,
-                           .ended = state.ended,
-                           .problem = state.problem};
-  };
+  return [replay]() -> std::optional<ReplayState> { return replay->state(); };
 }
 
 api::ServiceOptions service_options(const Settings& settings, const std::string& profile,
@@ -343,7 +333,7 @@ void Agent::watch_node(const Settings& settings) {
   devices_watch_->start();
 }
 
-std::optional<device::record::ReplayState> Agent::replay() const {
+std::optional<ReplayState> Agent::replay() const {
   if (replay_ == nullptr) return std::nullopt;
   return replay_->state();
 }

@@ -70,7 +70,7 @@ class Agent {
   // "127.0.0.1:9400" as bound.
   [[nodiscard]] std::string address() const { return server_->address(); }
   // Of a replay; none: what is told is happening now.
-  [[nodiscard]] std::optional<device::record::ReplayState> replay() const;
+  [[nodiscard]] std::optional<ReplayState> replay() const;
   // Takes over the options that need no restart.
   void reload(const config::Settings& settings);
 

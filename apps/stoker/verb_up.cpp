@@ -75,7 +75,7 @@ void say_replay(const Agent& agent) {
   const auto replay = agent.replay();
   if (!replay) return;
   fmt::print(stderr, "This is a REPLAY of {}: {} recorded from {}, {} times as fast.\n",
-             replay->path, format_duration(replay->length), format_utc(replay->recorded_at),
+             replay->file, format_duration(replay->length), format_utc(replay->recorded_at),
              replay->speed);
   if (replay->lost_bytes > 0) {
     fmt::print(stderr, "Its last {} bytes were not written whole and are left out.\n",

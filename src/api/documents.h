@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "api/replay_told.h"
 #include "base/json_text.h"
 #include "health/expected.h"
 #include "model/finding.h"
+#include "model/replay_state.h"
 #include "store/snapshot.h"
 
 namespace stoker::api {
@@ -26,7 +26,7 @@ struct StatusFacts {
   health::Expected expected;
   // About the agent and not about the node: listed behind the node's, and never judged.
   std::vector<Finding> own_findings;
-  std::optional<ReplayTold> replay;
+  std::optional<ReplayState> replay;
 };
 std::string status_document(const store::Snapshot& snapshot, const StatusFacts& facts);
 

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "api/replay_told.h"
 #include "base/clock.h"
 #include "base/thread_safety.h"
 #include "export/render.h"
 #include "health/expected.h"
 #include "history/history.h"
+#include "model/replay_state.h"
 #include "net/http_server.h"
 #include "store/snapshot.h"
 
@@ -30,7 +30,7 @@ struct ServiceOptions {
   // Must outlive the service; nullptr: none is kept.
   const history::History* history = nullptr;
   // How far a replay is; not set: what is told is happening now.
-  std::function<std::optional<ReplayTold>()> replay;
+  std::function<std::optional<ReplayState>()> replay;
 };
 
 // Routes: / (what there is), /metrics, /healthz, /readyz, /api/v1/status, /api/v1/gpus,
@@ -65,7 +65,7 @@ class Service {
   const Snapshots snapshots_;
   const history::History* const history_;
   const std::string simulated_profile_;
-  const std::function<std::optional<ReplayTold>()> replay_;
+  const std::function<std::optional<ReplayState>()> replay_;
   const std::string version_;
   const Clock& clock_;
 

@@ -28,7 +28,7 @@ void write_source(JsonWriter& json, const Snapshot& snapshot) {
   json.end_object();
 }
 
-void write_replay(JsonWriter& json, const std::optional<ReplayTold>& replay) {
+void write_replay(JsonWriter& json, const std::optional<ReplayState>& replay) {
   if (!replay) {
     json.inapplicable("replay");
     return;

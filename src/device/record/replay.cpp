@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/sleep.h"
 
 namespace stoker::device::record {
 namespace {
@@ -96,7 +97,7 @@ Replay::Replay(FileReader reader, std::string path, double speed, const Clock& r
 Replay::~Replay() { stop(); }
 
 ReplayState Replay::state() const {
-  ReplayState state{.path = path_,
+  ReplayState state{.file = path_,
                     .recorded_at = facts_.begin.wall,
                     .length = facts_.last - facts_.first,
                     .position = clock_.monotonic() - facts_.first,
@@ -122,14 +123,9 @@ void Replay::stop() {
 bool Replay::wait_for(MonotonicTime at, const std::stop_token& stop) {
   // The limit first: until the event has been told, it is not later than that.
   clock_.limit(at);
-  Mutex mutex;
-  CondVar wake;
-  mutex.lock();
-  for (auto left = clock_.until(at); left > Nanoseconds(0) && !stop.stop_requested();
-       left = clock_.until(at)) {
-    wake.wait_for(mutex, stop, std::min<Nanoseconds>(left, Seconds(3600)), [] { return false; });
+  for (auto left = clock_.until(at); left > Nanoseconds(0); left = clock_.until(at)) {
+    if (!sleep_unless_stopped(stop, std::min<Nanoseconds>(left, Seconds(3600)))) return false;
   }
-  mutex.unlock();
   return !stop.stop_requested();
 }
 

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "base/thread_safety.h"
 #include "device/record/file.h"
+#include "model/replay_state.h"
 
 namespace stoker::device::record {
 
@@ -56,17 +57,6 @@ struct NodeSink {
 
 // Tells one event to whom it concerns.
 void tell(const Event& event, Listener& listener, const NodeSink& node);
-
-struct ReplayState {
-  std::string path;
-  WallTime recorded_at;     // its beginning
-  Nanoseconds length{0};    // of the recording
-  Nanoseconds position{0};  // from its beginning
-  double speed = 1;
-  std::uint64_t lost_bytes = 0;  // of a tail that was not written whole
-  bool ended = false;            // nothing more is told; the last state stays
-  std::string problem;           // why it ended before the recording did
-};
 
 class Replay final : public Source {
  public:

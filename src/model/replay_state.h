@@ -1,4 +1,4 @@
-// Edge: how far the replay of a recording is, for the status. Whoever replays fills it.
+// Ground stage: how far the replay of a recording is. The source that replays tells it, the status shows it.
 #pragma once
 
 #include <cstdint>
@@ -6,17 +6,17 @@
 
 #include "base/clock.h"
 
-namespace stoker::api {
+namespace stoker {
 
-struct ReplayTold {
+struct ReplayState {
   std::string file;
   WallTime recorded_at;     // its beginning
   Nanoseconds length{0};    // of the recording
   Nanoseconds position{0};  // from its beginning
   double speed = 1;
   std::uint64_t lost_bytes = 0;  // of a tail that was not written whole
-  bool ended = false;            // the last state stays
+  bool ended = false;            // nothing more is told; the last state stays
   std::string problem;           // why it ended before the recording did
 };
 
-}  // namespace stoker::api
+}  // namespace stoker
