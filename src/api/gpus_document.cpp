@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "api/documents.h"
-#include "export/labels.h"
 
 namespace stoker::api {
 namespace {
@@ -157,7 +156,7 @@ void write_processes(JsonWriter& json, const GpuSnapshot& gpu) {
 
 // While nothing is told about this node's GPUs, a card's state is as unknown as its readings.
 void write_state(JsonWriter& json, const GpuSnapshot& gpu, const store::Snapshot& snapshot) {
-  const std::string_view state = exporting::state_of(gpu, snapshot);
+  const std::string_view state = store::state_of(gpu, snapshot);
   const bool known = state == device::to_string(gpu.state);
   json.member("state", state)
       .member_or_null("state_detail",

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "api/documents.h"
-#include "export/labels.h"
 #include "health/node_status.h"
 #include "model/render.h"
 
@@ -67,11 +66,11 @@ void write_driver(JsonWriter& json, const Snapshot& snapshot) {
 void write_gpu_counts(JsonWriter& json, const Snapshot& snapshot) {
   const auto count = [&snapshot](std::string_view state) {
     return std::ranges::count_if(snapshot.gpus, [&](const store::GpuSnapshot& gpu) {
-      return exporting::state_of(gpu, snapshot) == state;
+      return store::state_of(gpu, snapshot) == state;
     });
   };
   json.key("gpu_counts").begin_object().member("total", snapshot.gpus.size());
-  for (const auto state : exporting::gpu_states) json.member(state, count(state));
+  for (const auto state : store::gpu_states) json.member(state, count(state));
   json.end_object();
 }
 

@@ -28,9 +28,4 @@ std::string with(const std::string& labels, std::string_view name, std::string_v
   return more;
 }
 
-std::string_view state_of(const store::GpuSnapshot& gpu, const store::Snapshot& snapshot) {
-  if (gpu.state != device::GpuState::present) return device::to_string(gpu.state);
-  return store::is_telling(snapshot.source.state) ? "present" : "unknown";
-}
-
 }  // namespace stoker::exporting

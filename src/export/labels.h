@@ -1,7 +1,6 @@
 // Export stage: how the stoker_* series name their entities.
 #pragma once
 
-#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,10 +16,5 @@ std::string gpu_labels(const store::GpuSnapshot& gpu);
 std::vector<std::string> all_gpu_labels(const store::Snapshot& snapshot);
 // `labels` and one more.
 std::string with(const std::string& labels, std::string_view name, std::string_view value);
-
-inline constexpr std::array<std::string_view, 4> gpu_states = {"present", "lost", "hung",
-                                                               "unknown"};
-// One of gpu_states; unknown while nothing is told about this node's GPUs.
-std::string_view state_of(const store::GpuSnapshot& gpu, const store::Snapshot& snapshot);
 
 }  // namespace stoker::exporting

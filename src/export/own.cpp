@@ -97,19 +97,20 @@ void write_findings(Exposition& out, const std::vector<Finding>& findings,
 
 void write_states(Exposition& out, const Snapshot& snapshot,
                   const std::vector<std::string>& labels) {
-  std::array<std::int64_t, gpu_states.size()> counts{};
+  std::array<std::int64_t, store::gpu_states.size()> counts{};
   for (const GpuSnapshot& gpu : snapshot.gpus) {
-    const auto at = std::find(gpu_states.begin(), gpu_states.end(), state_of(gpu, snapshot));
-    ++counts.at(static_cast<std::size_t>(at - gpu_states.begin()));
+    const auto at = std::find(store::gpu_states.begin(), store::gpu_states.end(),
+                              store::state_of(gpu, snapshot));
+    ++counts.at(static_cast<std::size_t>(at - store::gpu_states.begin()));
   }
   out.family("stoker_gpus", MetricType::gauge, "GPUs known since the start, by state");
-  for (std::size_t n = 0; n < gpu_states.size(); ++n) {
-    out.sample(one_label("state", gpu_states.at(n)), counts.at(n));
+  for (std::size_t n = 0; n < store::gpu_states.size(); ++n) {
+    out.sample(one_label("state", store::gpu_states.at(n)), counts.at(n));
   }
   out.family("stoker_gpu_state", MetricType::gauge, "1 for the state that this GPU is in, else 0");
   for (std::size_t n = 0; n < labels.size(); ++n) {
-    const std::string_view state = state_of(snapshot.gpus[n], snapshot);
-    for (const std::string_view name : gpu_states) {
+    const std::string_view state = store::state_of(snapshot.gpus[n], snapshot);
+    for (const std::string_view name : store::gpu_states) {
       out.sample(with(labels[n], "state", name), std::int64_t{name == state ? 1 : 0});
     }
   }

@@ -67,6 +67,11 @@ Reason reason_of(device::SourceState state) {
   return Reason::failed;
 }
 
+std::string_view state_of(const GpuSnapshot& gpu, const Snapshot& snapshot) {
+  if (gpu.state != device::GpuState::present) return device::to_string(gpu.state);
+  return is_telling(snapshot.source.state) ? "present" : "unknown";
+}
+
 bool is_telling(device::SourceState state) { return reason_of(state) == Reason::ok; }
 
 }  // namespace stoker::store

@@ -2,11 +2,13 @@
 // come; a copy comes out, with what is too old marked stale. Memory only; never waits for hardware.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -78,6 +80,11 @@ struct Snapshot {
   std::vector<device::CallCost> node_costs;
   std::uint64_t dropped = 0;  // what was told beyond StoreLimits, or of GPUs never told; only rises
 };
+
+inline constexpr std::array<std::string_view, 4> gpu_states = {"present", "lost", "hung",
+                                                               "unknown"};
+// One of gpu_states; unknown while nothing is told about this node's GPUs.
+std::string_view state_of(const GpuSnapshot& gpu, const Snapshot& snapshot);
 
 // Are this source's GPUs being read? False: every one of their readings is unknown.
 bool is_telling(device::SourceState state);
