@@ -34,23 +34,12 @@ struct RecordFlags {
 };
 
 // Whether there is a driver to record from; everything else that a source may tell is worth keeping.
-class DriverSeenOrNot final : public device::Listener {
+class DriverSeenOrNot final : public device::PartListener {
  public:
   void on_status(const device::SourceStatus& status) override EXCLUDES(mutex_) {
     const MutexLock lock(mutex_);
     status_ = status;
   }
-  void on_driver(const device::DriverInfo& /*driver*/) override {}
-  void on_inventory(const std::vector<device::GpuInfo>& /*gpus*/) override {}
-  void on_readings(const PciAddress& /*gpu*/,
-                   const std::vector<device::TargetReading>& /*readings*/) override {}
-  void on_processes(const PciAddress& /*gpu*/, const Reading& /*outcome*/,
-                    const std::vector<device::ProcessInfo>& /*processes*/) override {}
-  void on_gpu_state(const PciAddress& /*gpu*/, device::GpuState /*state*/,
-                    const std::string& /*detail*/) override {}
-  void on_costs(const PciAddress& /*gpu*/,
-                const std::vector<device::CallCost>& /*costs*/) override {}
-  void on_xid(const PciAddress& /*gpu*/, std::uint32_t /*xid*/, MonotonicTime /*at*/) override {}
 
   // Why there is nothing to record; empty: there is, or nobody knows yet.
   [[nodiscard]] std::string missing() const EXCLUDES(mutex_) {

@@ -157,6 +157,22 @@ class Listener {
   virtual void on_xid(const PciAddress& gpu, std::uint32_t xid, MonotonicTime at) = 0;
 };
 
+// Hears nothing but what a class that builds on it says: for those that want a part.
+class PartListener : public Listener {
+ public:
+  void on_status(const SourceStatus& /*status*/) override {}
+  void on_driver(const DriverInfo& /*driver*/) override {}
+  void on_inventory(const std::vector<GpuInfo>& /*gpus*/) override {}
+  void on_readings(const PciAddress& /*gpu*/,
+                   const std::vector<TargetReading>& /*readings*/) override {}
+  void on_processes(const PciAddress& /*gpu*/, const Reading& /*outcome*/,
+                    const std::vector<ProcessInfo>& /*processes*/) override {}
+  void on_gpu_state(const PciAddress& /*gpu*/, GpuState /*state*/,
+                    const std::string& /*detail*/) override {}
+  void on_costs(const PciAddress& /*gpu*/, const std::vector<CallCost>& /*costs*/) override {}
+  void on_xid(const PciAddress& /*gpu*/, std::uint32_t /*xid*/, MonotonicTime /*at*/) override {}
+};
+
 // A source of readings. start() returns at once; stop() returns when nothing more will be told.
 class Source {
  public:

@@ -73,22 +73,16 @@ struct Answer {
   std::vector<Value> values;
 };
 
-class History final : public device::Listener {
+class History final : public device::PartListener {
  public:
   History(const Clock& clock, HistoryOptions options);
 
   void on_status(const device::SourceStatus& status) override EXCLUDES(mutex_);
-  void on_driver(const device::DriverInfo& /*driver*/) override {}
   void on_inventory(const std::vector<device::GpuInfo>& gpus) override EXCLUDES(mutex_);
   void on_readings(const PciAddress& gpu,
                    const std::vector<device::TargetReading>& readings) override EXCLUDES(mutex_);
-  void on_processes(const PciAddress& /*gpu*/, const Reading& /*outcome*/,
-                    const std::vector<device::ProcessInfo>& /*processes*/) override {}
   void on_gpu_state(const PciAddress& gpu, device::GpuState state,
                     const std::string& detail) override EXCLUDES(mutex_);
-  void on_costs(const PciAddress& /*gpu*/,
-                const std::vector<device::CallCost>& /*costs*/) override {}
-  void on_xid(const PciAddress& /*gpu*/, std::uint32_t /*xid*/, MonotonicTime /*at*/) override {}
   void on_node_readings(const std::vector<std::pair<FieldId, Reading>>& readings) EXCLUDES(mutex_);
 
   // Is a history of this field kept?

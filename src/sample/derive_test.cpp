@@ -106,21 +106,11 @@ RC_GTEST_PROP(RisingCounter, NeverFalls, ()) {
 }
 
 // Keeps what was told last of each field.
-class Keeper final : public device::Listener {
+class Keeper final : public device::PartListener {
  public:
-  void on_status(const device::SourceStatus& /*status*/) override {}
-  void on_driver(const device::DriverInfo& /*driver*/) override {}
-  void on_inventory(const std::vector<device::GpuInfo>& /*gpus*/) override {}
   void on_readings(const PciAddress& /*gpu*/, const std::vector<TargetReading>& readings) override {
     for (const TargetReading& told : readings) last[told.field] = told.reading;
   }
-  void on_processes(const PciAddress& /*gpu*/, const Reading& /*outcome*/,
-                    const std::vector<device::ProcessInfo>& /*processes*/) override {}
-  void on_gpu_state(const PciAddress& /*gpu*/, device::GpuState /*state*/,
-                    const std::string& /*detail*/) override {}
-  void on_costs(const PciAddress& /*gpu*/,
-                const std::vector<device::CallCost>& /*costs*/) override {}
-  void on_xid(const PciAddress& /*gpu*/, std::uint32_t /*xid*/, MonotonicTime /*at*/) override {}
 
   std::map<FieldId, Reading> last;
 };
