@@ -81,6 +81,17 @@ const char* to_string(CostClass cost) {
   return "cheap";
 }
 
+CostClass slower_class(CostClass cost) {
+  switch (cost) {
+    case CostClass::cheap:
+    case CostClass::gpm: return CostClass::firmware;
+    case CostClass::firmware:
+    case CostClass::dear: return CostClass::dear;
+    case CostClass::fixed: return CostClass::fixed;
+  }
+  return CostClass::dear;
+}
+
 std::string Field::key() const {
   std::string text(name);
   if (const auto suffix = key_suffix(unit); !suffix.empty()) text.append("_").append(suffix);

@@ -75,6 +75,8 @@ const char* to_string(Getter getter);
 enum class CostClass : std::uint8_t { cheap, firmware, gpm, dear, fixed };
 
 const char* to_string(CostClass cost);
+// The class that a getter is moved to whose calls have become dearer than its own (sample/schedule.h).
+CostClass slower_class(CostClass cost);
 
 enum class Series : std::uint8_t { on, off, own, hidden };
 

@@ -12,17 +12,6 @@ using device::probe::tick_of;
 
 constexpr int demote_factor = 5;
 
-CostClass slower_class(CostClass cost) {
-  switch (cost) {
-    case CostClass::cheap:
-    case CostClass::gpm: return CostClass::firmware;
-    case CostClass::firmware:
-    case CostClass::dear: return CostClass::dear;
-    case CostClass::fixed: return CostClass::fixed;
-  }
-  return CostClass::dear;
-}
-
 bool read_by_call(const Field& field) {
   switch (field.getter) {
     case Getter::derived:

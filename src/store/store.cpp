@@ -8,18 +8,6 @@
 namespace stoker::store {
 namespace {
 
-// The class that sample/schedule.h moves a getter to whose calls have become dearer than its own.
-CostClass slower(CostClass cost) {
-  switch (cost) {
-    case CostClass::cheap:
-    case CostClass::gpm: return CostClass::firmware;
-    case CostClass::firmware:
-    case CostClass::dear: return CostClass::dear;
-    case CostClass::fixed: return CostClass::fixed;
-  }
-  return CostClass::dear;
-}
-
 Nanoseconds age_for(Nanoseconds period) { return std::max<Nanoseconds>(3 * period, Seconds(5)); }
 
 std::vector<AllowedAge> allowed_ages(const StoreOptions& options) {
@@ -31,7 +19,7 @@ std::vector<AllowedAge> allowed_ages(const StoreOptions& options) {
       ages.emplace_back();
       continue;
     }
-    const Nanoseconds next = options.periods.at(static_cast<std::size_t>(slower(row.cost)));
+    const Nanoseconds next = options.periods.at(static_cast<std::size_t>(slower_class(row.cost)));
     ages.push_back({.usual = age_for(period), .most = age_for(std::max(period, next))});
   }
   return ages;
