@@ -38,12 +38,6 @@ ComputeInstanceProfileInfoV1 info_of(const View& view, const ComputeProfile& pro
           gpu_profile.ofa_engines};
 }
 
-void fill_name(const ComputeProfile& profile, char (&out)[name_v2_size]) {
-  const std::string name = "MIG " + std::string(text_of(profile.name));
-  std::memset(out, 0, sizeof out);
-  std::memcpy(out, name.data(), std::min(name.size(), sizeof out - 1));
-}
-
 Return fill_versioned(const View& view, const ComputeProfile& profile, void* info) {
   const std::uint32_t version = *static_cast<const std::uint32_t*>(info);
   const bool has_v3 = nvml::row_for("nvmlGpuInstanceGetComputeInstanceProfileInfoV", 3,
@@ -51,13 +45,13 @@ Return fill_versioned(const View& view, const ComputeProfile& profile, void* inf
   if (version == version_tag<ComputeInstanceProfileInfoV2>(2)) {
     auto& out = *static_cast<ComputeInstanceProfileInfoV2*>(info);
     out.info = info_of(view, profile);
-    fill_name(profile, out.name);
+    fill_mig_name(text_of(profile.name), out.name);
     return Return::success;
   }
   if (version == version_tag<ComputeInstanceProfileInfoV3>(3) && has_v3) {
     auto& out = *static_cast<ComputeInstanceProfileInfoV3*>(info);
     out.info = info_of(view, profile);
-    fill_name(profile, out.name);
+    fill_mig_name(text_of(profile.name), out.name);
     out.capabilities = 0;
     return Return::success;
   }

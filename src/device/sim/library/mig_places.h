@@ -1,6 +1,10 @@
 // Simulated library: MIG devices of a GPU in the order of NVML's MIG index, and what a place holds.
 #pragma once
 
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "device/sim/library/handles.h"
@@ -20,6 +24,14 @@ namespace stoker::sim {
 [[nodiscard]] inline const ComputeProfile& profile_of(const Gpu& gpu, const GpuInstance& instance,
                                                       const ComputeInstance& compute) {
   return profile_of(gpu, instance).compute[compute.profile];
+}
+
+/// "MIG 1g.10gb", cut where it does not fit, as profiles of GPU and compute instances spell their names.
+template <std::size_t size>
+void fill_mig_name(std::string_view profile, char (&out)[size]) {
+  const std::string name = "MIG " + std::string(profile);
+  std::memset(out, 0, size);
+  std::memcpy(out, name.data(), std::min(name.size(), size - 1));
 }
 
 }  // namespace stoker::sim

@@ -36,13 +36,6 @@ void fill_counts(const MigProfile& profile, Info& info) {
   info.memory_mib = profile.memory_mib;
 }
 
-template <std::size_t size>
-void fill_name(std::string_view profile, char (&out)[size]) {
-  const std::string name = "MIG " + std::string(profile);
-  std::memset(out, 0, size);
-  std::memcpy(out, name.data(), std::min(name.size(), size - 1));
-}
-
 Return fill_versioned(const View& view, const MigProfile& profile, void* info) {
   const std::uint32_t version = *static_cast<const std::uint32_t*>(info);
   const bool has_v3 = nvml::row_for("nvmlDeviceGetGpuInstanceProfileInfoV", 3,
@@ -51,13 +44,13 @@ Return fill_versioned(const View& view, const MigProfile& profile, void* info) {
     auto& out = *static_cast<GpuInstanceProfileInfoV2*>(info);
     fill_counts(profile, out);
     out.p2p_supported = profile.p2p;
-    fill_name(text_of(profile.name), out.name);
+    fill_mig_name(text_of(profile.name), out.name);
     return Return::success;
   }
   if (version == version_tag<GpuInstanceProfileInfoV3>(3) && has_v3) {
     auto& out = *static_cast<GpuInstanceProfileInfoV3*>(info);
     fill_counts(profile, out);
-    fill_name(text_of(profile.name), out.name);
+    fill_mig_name(text_of(profile.name), out.name);
     out.capabilities = profile.capabilities;
     return Return::success;
   }
