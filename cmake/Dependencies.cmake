@@ -15,7 +15,8 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)   # Python3::Interpreter, 
 find_package(GTest REQUIRED)                   # GTest::gtest_main
 find_package(rapidcheck REQUIRED)              # rapidcheck_gtest
 find_package(benchmark REQUIRED)               # benchmark::benchmark_main
-pkg_check_modules(ncursesw REQUIRED IMPORTED_TARGET GLOBAL ncursesw)   # PkgConfig::ncursesw   apps/stoker only
+# apps/stoker only, and its libraries alone: its flags (-D_DEFAULT_SOURCE), which g++ implies, keep the precompiled header out
+pkg_check_modules(ncursesw REQUIRED ncursesw)  # ncursesw_LINK_LIBRARIES
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET GLOBAL libzstd)     # PkgConfig::zstd
 pkg_check_modules(fyaml REQUIRED IMPORTED_TARGET GLOBAL libfyaml)   # PkgConfig::fyaml
 
