@@ -42,10 +42,17 @@ class SimNodeTest : public testing::Test {
     node_.emplace(std::move(*made));
   }
 
-  // The same with no process on any GPU, whatever the profile's loads are.
+  // The same with no process on any GPU, whatever the profile's loads are, and as cool as if none had ever run.
   void make_idle(const std::string& profile) {
     make(profile);
     ASSERT_TRUE(node_->set_load("idle", "all"));
+    auto file = sim::StateFile::open(node_->state_file(), sim::StateFile::Access::write);
+    ASSERT_TRUE(file);
+    ASSERT_TRUE(file->write([](sim::State& state) {
+      for (sim::Gpu& one : state.gpus) {
+        one.load.start_temperature_mc = one.envelope.idle_temperature_c * 1000;
+      }
+    }));
   }
 
   // What inject() answers, or "refused: ..." with the message.

@@ -59,6 +59,16 @@ TEST_F(Readings, MoveWithTheLoadTogether) {
   EXPECT_EQ(reasons, 4U);
 }
 
+TEST_F(Readings, HaveNoMarginWhereNoLimitIsKnown) {
+  abi::MarginTemperatureV1 margin{.version = abi::version_tag<abi::MarginTemperatureV1>(1)};
+  ASSERT_EQ(nvml_.nvmlDeviceGetMarginTemperature(device(), &margin), Return::success);
+  EXPECT_EQ(margin.celsius, 52);
+  state_.change([](State& all) {
+    for (std::int32_t& limit : all.gpus[0].thermal.threshold_c) limit = threshold_not_supported;
+  });
+  EXPECT_EQ(nvml_.nvmlDeviceGetMarginTemperature(device(), &margin), Return::not_supported);
+}
+
 TEST_F(Readings, CountEnergyInMillijoules) {
   load(LoadKind::idle);
   std::uint64_t energy_mj = 0;

@@ -1,6 +1,7 @@
 // Simulated library: temperatures, their limits, and fans.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "device/sim/library/gate.h"
 
@@ -11,14 +12,15 @@ int whole_celsius(double value) { return static_cast<int>(std::lround(value)); }
 
 bool known(TemperatureSensor sensor) { return sensor == TemperatureSensor::gpu; }
 
-// 580.159.04 on an H100 at 35 degrees with a software limit of 87 said 52.
-int margin(const View& view) {
-  const auto& limits = view.gpu.thermal.threshold_c;
-  constexpr auto software = static_cast<std::size_t>(TemperatureThreshold::gpu_max);
-  constexpr auto slowdown = static_cast<std::size_t>(TemperatureThreshold::slowdown);
-  const std::int32_t limit =
-      limits[software] != threshold_not_supported ? limits[software] : limits[slowdown];
-  return limit - whole_celsius(view.activity().temperature_c);
+// 580.159.04 on an H100 at 35 degrees with a software limit of 87 said 52. Nothing for a product whose limits no
+// document gives.
+std::optional<int> margin(const View& view) {
+  for (const auto which : {TemperatureThreshold::gpu_max, TemperatureThreshold::slowdown}) {
+    const std::int32_t limit = view.gpu.thermal.threshold_c[static_cast<std::size_t>(which)];
+    if (limit == threshold_not_supported) continue;
+    return limit - whole_celsius(view.activity().temperature_c);
+  }
+  return std::nullopt;
 }
 
 Return fan(const Function& function, Device device, unsigned index, unsigned* out,
@@ -68,7 +70,9 @@ Return nvmlDeviceGetMarginTemperature(Device device, MarginTemperatureV1* margin
     if (margin_temp_info->version != version_tag<MarginTemperatureV1>(1)) {
       return Return::argument_version_mismatch;
     }
-    margin_temp_info->celsius = margin(view);
+    const auto left = margin(view);
+    if (!left) return Return::not_supported;
+    margin_temp_info->celsius = *left;
     return Return::success;
   });
 }
