@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "catalog/field.h"
 #include "device/api.h"
+#include "model/attribution.h"
 #include "model/node_devices.h"
 #include "model/reading.h"
 
@@ -76,6 +77,8 @@ struct Snapshot {
   std::vector<GpuSnapshot> gpus;  // every GPU seen since start, lost ones too, by PCI address
   // Where GPUs and NICs hang, as sysfs told last; nullptr: not read yet.
   std::shared_ptr<const NodeDevices> devices;
+  // Whose the processes and the GPUs are; nullptr: nothing looks for it (a replay).
+  std::shared_ptr<const Attribution> attribution;
   ReadingSet node;
   std::vector<device::CallCost> node_costs;
   std::uint64_t dropped = 0;  // what was told beyond StoreLimits, or of GPUs never told; only rises

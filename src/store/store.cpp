@@ -189,6 +189,12 @@ void Store::on_node_devices(NodeDevices devices) {
   now_.devices = std::move(kept);
 }
 
+void Store::on_attribution(Attribution attribution) {
+  auto kept = std::make_shared<const Attribution>(std::move(attribution));
+  const MutexLock lock(mutex_);
+  now_.attribution = std::move(kept);
+}
+
 Snapshot Store::snapshot() const {
   Snapshot copy;
   {

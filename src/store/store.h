@@ -73,6 +73,8 @@ class Store final : public device::Listener {
   void on_node_costs(const std::vector<device::CallCost>& costs) EXCLUDES(mutex_);
   // From sample/devices_watch; os/node_devices.h bounds them.
   void on_node_devices(NodeDevices devices) EXCLUDES(mutex_);
+  // From cluster/attribution_watch, which bounds it.
+  void on_attribution(Attribution attribution) EXCLUDES(mutex_);
 
   // A copy of everything as of now, with what is too old marked stale. Never waits for hardware.
   [[nodiscard]] Snapshot snapshot() const EXCLUDES(mutex_);
