@@ -36,10 +36,10 @@ struct DeviceHold {
 };
 
 struct SlurmJob {
-  std::string
-      id;  // "4711", "4711_3" is told as its own job id, as Slurm's cgroups and environment do
-  std::string step;  // "0", "batch"; empty: not known
-  std::string name;  // empty: not known
+  std::string id;     // "4711", as Slurm's cgroups and environment have it, of an array's task too
+  std::string array;  // "4700_3", how people name the task of an array; empty: none, or not known
+  std::string step;   // "0", "batch"; empty: not known
+  std::string name;   // empty: not known
   friend bool operator==(const SlurmJob&, const SlurmJob&) = default;
 };
 
@@ -67,6 +67,8 @@ struct Attribution {
   AttributionSource pods;                        // the kubelet's pod resources
   std::map<std::uint32_t, ProcessOwner> owners;  // by pid; only of processes that are on a GPU
   std::map<std::string, std::vector<DeviceHold>> holds;  // by UUID of a GPU or MIG instance
+  // Of GPUs, by what the kubelet says, but of none that is known here.
+  std::vector<DeviceHold> unmapped;
   friend bool operator==(const Attribution&, const Attribution&) = default;
 };
 
