@@ -8,8 +8,8 @@
 namespace stoker::history {
 namespace {
 
-using device::probe::Reader;
-using device::probe::Writer;
+using wire::Reader;
+using wire::Writer;
 
 constexpr std::string_view magic = "stoker history 1";
 constexpr std::string_view end_mark = "end";

@@ -72,7 +72,7 @@ Ring Ring::resized(std::size_t slots) const {
   return other;
 }
 
-void Ring::write_to(device::probe::Writer& out) const {
+void Ring::write_to(wire::Writer& out) const {
   const std::int64_t first = oldest();
   out.number(newest_);
   out.count(static_cast<std::size_t>(newest_ - first + 1));
@@ -84,7 +84,7 @@ void Ring::write_to(device::probe::Writer& out) const {
   }
 }
 
-std::optional<Ring> Ring::read_from(device::probe::Reader& in, Kind kind) {
+std::optional<Ring> Ring::read_from(wire::Reader& in, Kind kind) {
   const auto newest = in.number<std::int64_t>();
   const std::size_t count = in.count(bytes_of(kind, 1));
   if (!in.ok() || newest < -1 || static_cast<std::int64_t>(count) > newest + 1) return std::nullopt;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "device/probe/wire.h"
 #include "model/reading.h"
+#include "model/wire.h"
 
 namespace stoker::history {
 
@@ -65,8 +65,8 @@ class Ring {
   [[nodiscard]] Ring resized(std::size_t slots) const;
 
   // The slots from the oldest to the newest as bytes (file.h), and back: nullopt where they can't be.
-  void write_to(device::probe::Writer& out) const;
-  static std::optional<Ring> read_from(device::probe::Reader& in, Kind kind);
+  void write_to(wire::Writer& out) const;
+  static std::optional<Ring> read_from(wire::Reader& in, Kind kind);
 
  private:
   [[nodiscard]] std::size_t floats() const { return kind_ == Kind::readings ? 1 : 3; }

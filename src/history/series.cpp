@@ -5,8 +5,8 @@
 namespace stoker::history {
 namespace {
 
-using device::probe::Reader;
-using device::probe::Writer;
+using wire::Reader;
+using wire::Writer;
 
 std::int64_t floor_of(Nanoseconds time, Nanoseconds step) {
   const auto whole = time / step;

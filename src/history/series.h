@@ -57,8 +57,8 @@ class Series {
 
   // As bytes, the minute under way closed as far as it went; and back. A series that is read from
   // bytes has not been watched since its last put. nullopt where the bytes can't be.
-  void write_to(device::probe::Writer& out) const;
-  static std::optional<Series> read_from(device::probe::Reader& in, FieldKind kind);
+  void write_to(wire::Writer& out) const;
+  static std::optional<Series> read_from(wire::Reader& in, FieldKind kind);
   // Is nothing in it of a later time? (One slot's rounding aside.)
   [[nodiscard]] bool ends_by(HistoryTime time) const;
   // For a field that is read every `period` now: readings of another period go, minutes stay.

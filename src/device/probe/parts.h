@@ -2,9 +2,13 @@
 #pragma once
 
 #include "device/api.h"
-#include "device/probe/wire.h"
+#include "model/wire.h"
 
 namespace stoker::device::probe {
+
+using wire::PlainNumber;
+using wire::Reader;
+using wire::Writer;
 
 // The fewest bytes that one of each takes, for Reader::count.
 inline constexpr std::size_t min_reading_bytes = 20;

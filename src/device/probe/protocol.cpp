@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "device/probe/parts.h"
-#include "device/probe/wire.h"
 
 namespace stoker::device::probe {
 namespace {

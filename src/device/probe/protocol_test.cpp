@@ -5,10 +5,13 @@
 
 #include <string>
 
-#include "device/probe/wire.h"
+#include "model/wire.h"
 
 namespace stoker::device::probe {
 namespace {
+
+using wire::Reader;
+using wire::Writer;
 
 std::string any_text() { return *rc::gen::container<std::string>(rc::gen::arbitrary<char>()); }
 

@@ -1,5 +1,5 @@
-// Device stage: bytes of the probe protocol. Both ends are the same executable on the same machine,
-// so numbers stand in the machine's own order; a Reader still trusts nothing that it reads.
+// Ground stage: bytes for another process of this machine, or for a later one. Numbers stand in the
+// machine's own order; a Reader still trusts nothing that it reads.
 #pragma once
 
 #include <bit>
@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "model/pci_address.h"
 
-namespace stoker::device::probe {
+namespace stoker::wire {
 
 template <typename T>
 concept PlainNumber = std::is_arithmetic_v<T> && !std::is_same_v<T, bool>;
@@ -127,4 +127,4 @@ class Reader {
   bool failed_ = false;
 };
 
-}  // namespace stoker::device::probe
+}  // namespace stoker::wire
