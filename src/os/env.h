@@ -18,8 +18,12 @@ struct FilesystemUse {
   std::uint64_t free_bytes = 0;  // what an unprivileged writer can still have
 };
 
+// PID_MAX_LIMIT of 64-bit machines, include/linux/threads.h: every real pid is below. A simulated node
+// has processes above, which nobody can mistake for the machine's.
+inline constexpr std::uint32_t pid_max_limit = 4'194'304;
+
 // A node has two roots: the host's own (/proc/stat, /proc/meminfo, /dev/shm) and the devices' (PCI,
-// InfiniBand, /proc/driver/nvidia, /dev/kmsg). They differ only on a simulated node, whose host is
+// InfiniBand, /proc/driver/nvidia, /dev/kmsg, processes above pid_max_limit). They differ only on a simulated node, whose host is
 // real and whose devices are not.
 class Env {
  public:

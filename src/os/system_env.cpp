@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <utility>
 
@@ -20,6 +21,17 @@ namespace {
 // any other is a file or folder.
 constexpr auto device_paths = std::to_array<std::string_view>(
     {"/proc/driver", "/sys/bus/pci", "/sys/class/infiniband", "/dev/kmsg", "/dev/nvidia*"});
+
+// A process that exists on a simulated node alone.
+bool is_simulated_process(std::string_view path) {
+  constexpr std::string_view proc = "/proc/";
+  if (!path.starts_with(proc)) return false;
+  path.remove_prefix(proc.size());
+  std::uint32_t pid = 0;
+  const auto [end, code] = std::from_chars(path.data(), path.data() + path.size(), pid);
+  if (code != std::errc{} || pid <= pid_max_limit) return false;
+  return end == path.data() + path.size() || *end == '/';
+}
 
 bool lies_in(std::string_view path, std::string_view place) {
   if (place.ends_with('*')) return path.starts_with(place.substr(0, place.size() - 1));
@@ -125,7 +137,8 @@ class SystemEnv final : public Env {
   // By the name alone, "." and ".." resolved: a link can't lead from one root into the other.
   [[nodiscard]] const std::string& root_of(std::string_view path) const {
     const std::string plain = join_below("/", path);
-    const bool device = std::any_of(device_paths.begin(), device_paths.end(),
+    const bool device = is_simulated_process(plain) ||
+                        std::any_of(device_paths.begin(), device_paths.end(),
                                     [&](std::string_view place) { return lies_in(plain, place); });
     return device ? device_root_ : host_root_;
   }
