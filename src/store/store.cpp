@@ -4,6 +4,7 @@
 
 #include "store/bounds.h"
 #include "store/inventory.h"
+#include "store/owners.h"
 
 namespace stoker::store {
 namespace {
@@ -117,9 +118,11 @@ void Store::on_processes(const PciAddress& gpu, const Reading& outcome,
   }
   known->process_outcome = sound(outcome, now);
   known->processes.clear();
-  if (!known->process_outcome.ok()) return;
-  known->processes = processes;
-  now_.dropped += bound(known->processes);
+  if (known->process_outcome.ok()) {
+    known->processes = processes;
+    now_.dropped += bound(known->processes);
+  }
+  drop_owners(now_, age_for(options_.processes_period));
 }
 
 void Store::on_gpu_state(const PciAddress& gpu, device::GpuState state, const std::string& detail) {
@@ -193,6 +196,7 @@ void Store::on_attribution(Attribution attribution) {
   auto kept = std::make_shared<const Attribution>(std::move(attribution));
   const MutexLock lock(mutex_);
   now_.attribution = std::move(kept);
+  drop_owners(now_, age_for(options_.processes_period));
 }
 
 Snapshot Store::snapshot() const {
@@ -206,6 +210,7 @@ Snapshot Store::snapshot() const {
   const Nanoseconds processes_age = age_for(options_.processes_period);
   for (GpuSnapshot& gpu : copy.gpus) mark_stale(gpu, copy.taken_at, allowed_, processes_age);
   copy.node.mark_stale(copy.taken_at, allowed_);
+  drop_owners(copy, processes_age);
   return copy;
 }
 

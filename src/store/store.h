@@ -50,6 +50,8 @@ struct StoreLimits {
 // - While the source tells neither `starting` nor `running`, no GPU has values: released -> stale,
 //   library, driver or version -> driver_gone, permission -> no_permission, driver_hung -> hung,
 //   failed -> failed. Readings that still arrive then are dropped.
+// - A process's owner is told as long as a list of processes has its pid, and was not looked up long
+//   before that list: a pid that left the lists, once, has no owner until one is told anew.
 // - Xid counts only rise.
 class Store final : public device::Listener {
  public:
