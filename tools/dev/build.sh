@@ -14,8 +14,8 @@ dev_build() {
 
 driver_present() {
   [[ -e /proc/driver/nvidia/version ]] && return 0
-  local folder
-  for folder in ${LD_LIBRARY_PATH//:/ } /usr/lib/x86_64-linux-gnu /usr/lib64 /usr/lib/wsl/lib /run/nvidia/driver/usr/lib/x86_64-linux-gnu; do
+  local folder library_path=${LD_LIBRARY_PATH:-}
+  for folder in ${library_path//:/ } /usr/lib/x86_64-linux-gnu /usr/lib64 /usr/lib/wsl/lib /run/nvidia/driver/usr/lib/x86_64-linux-gnu; do
     [[ -e $folder/libnvidia-ml.so.1 ]] && return 0
   done
   /sbin/ldconfig -p 2>/dev/null | grep -q 'libnvidia-ml\.so\.1'

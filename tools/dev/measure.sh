@@ -18,8 +18,10 @@ dev_soak() {
   local name=${1:-} started=$SECONDS status=0 log seed result
   [[ -n $name && -x tests/soak/$name ]] || die "soak NAME: one of $(find tests/soak -type f -executable -printf '%f ' 2>/dev/null)"
   shift
-  dev_setup build test check
-  dev_build release
+  if ! grep -q '^# Needs no build' "tests/soak/$name"; then
+    dev_setup build test check
+    dev_build release
+  fi
   mkdir -p build/soak
   log=build/soak/$name.log
   step "tests/soak/$name $*" "tests/soak/$name" "$@" > >(tee "$log") 2>&1 || status=$?
