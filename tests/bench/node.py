@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "real"))
 BUILD = Path(sys.argv[1] if len(sys.argv) > 1 else "build/release").resolve()
 os.environ["STOKER_BINARY_DIR"] = str(BUILD)
 import harness  # noqa: E402  (reads STOKER_BINARY_DIR)
+from processes import family, pss_mib  # noqa: E402
 
 SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 30.0
 GPUS = 8
@@ -29,18 +30,6 @@ def cpu_seconds(pid):
 def cpu_nanoseconds(pid):
     """From schedstat of every thread: finer than the clock tick of /proc/PID/stat."""
     return sum(int((task / "schedstat").read_text().split()[0]) for task in Path(f"/proc/{pid}/task").iterdir())
-
-
-def pss_mib(pid):
-    return int(re.search(r"^Pss:\s+(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M).group(1)) / 1024
-
-
-def family():
-    """The agent and its children, whichever thread started them."""
-    agents = subprocess.run(["pgrep", "-f", f"{BUILD}/bin/stoker up --sim"], capture_output=True, text=True).stdout.split()
-    agent = max(int(p) for p in agents)
-    probes = [p for task in Path(f"/proc/{agent}/task").iterdir() for p in (task / "children").read_text().split()]
-    return [agent, *map(int, probes)]
 
 
 def scrape_milliseconds(url, n=1000):
@@ -77,7 +66,7 @@ def main():
     with harness.scratch() as folder, harness.stoker_up(folder, "hgx-h100") as (url, data):
         harness.wait_for("rates", lambda: harness.fetch(f"{url}/metrics").count("DCGM_FI_PROF_DRAM_ACTIVE{") == GPUS)
         time.sleep(5)
-        pids = family()
+        pids = family(data)
         before = sum(map(cpu_nanoseconds, pids))
         start = time.monotonic()
         time.sleep(SECONDS)

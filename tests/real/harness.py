@@ -68,9 +68,12 @@ def scratch():
 
 @contextlib.contextmanager
 def program(argv, log, **kwargs):
-    """Runs argv for the length of the block, output in the file `log`; asked to end, then made to."""
+    """Runs argv for the length of the block, output in the file `log`; asked to end, then made to.
+
+    It is asked to end too when the test is killed.
+    """
     with open(log, "wb") as out:
-        child = subprocess.Popen([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=out, stderr=out, **kwargs)
+        child = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", "--", *[str(a) for a in argv]], stdin=subprocess.DEVNULL, stdout=out, stderr=out, **kwargs)
         try:
             yield child
         finally:
