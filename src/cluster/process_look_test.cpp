@@ -1,0 +1,127 @@
+#include "cluster/process_look.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cluster/fake_proc_test_support.h"
+#include "store/store_test_support.h"
+
+namespace stoker::cluster {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// A snapshot of GPUs whose lists of processes came now.
+class Lists {
+ public:
+  explicit Lists(const os::Env& env) : env_(env) {}
+  Lists& gpu(std::vector<device::ProcessInfo> processes) {
+    store::GpuSnapshot one;
+    one.info = store::gpu_info(static_cast<unsigned>(snapshot_.gpus.size()));
+    one.info.uuid = "GPU-" + std::to_string(snapshot_.gpus.size());
+    one.info.migs = {{.uuid = "MIG-0", .gpu_instance = 7, .compute_instance = 0}};
+    one.process_outcome =
+        Reading::of(static_cast<std::int64_t>(processes.size()), env_.clock().monotonic());
+    one.processes = std::move(processes);
+    snapshot_.gpus.push_back(std::move(one));
+    return *this;
+  }
+  operator const store::Snapshot&() const {
+    return snapshot_;
+  }  // NOLINT(google-explicit-constructor)
+
+ private:
+  const os::Env& env_;
+  store::Snapshot snapshot_;
+};
+
+// A process that begins now, to the tick, by FakeProc's uptime.
+constexpr std::uint64_t now_ticks = 100'000'000;
+
+class ProcessLookTest : public testing::Test {
+ protected:
+  Lists lists() const { return Lists(proc_.env()); }
+
+  FakeProc proc_;
+  ProcessLook look_{proc_.env()};
+};
+
+TEST_F(ProcessLookTest, TellsUserCgroupJobAndDevicesOfEachProcess) {
+  proc_.add(7, "/slurm/uid_1000/job_4711/step_0");
+  proc_.set_environment(7, "SECRET=x;SLURM_JOB_ID=4711;SLURM_JOB_NAME=pretrain;");
+  const auto seen = look_.look(
+      lists().gpu({{.pid = 7}}).gpu({{.pid = 7, .gpu_instance = 7, .compute_instance = 0}}));
+  EXPECT_EQ(seen.source.reason, Reason::ok);
+  EXPECT_EQ(seen.source.detail, "");
+  const ProcessEvidence& one = seen.processes.at(7);
+  EXPECT_EQ(one.uid, 1000U);
+  EXPECT_EQ(one.user, "ada");
+  EXPECT_EQ(one.job, (SlurmJob{.id = "4711", .step = "0", .name = "pretrain"}));
+  EXPECT_THAT(one.devices, ElementsAre("GPU-0", "MIG-0"));
+}
+
+TEST_F(ProcessLookTest, AProcessThatBeganAfterTheListIsAStranger) {
+  proc_.add(7, "/", now_ticks);
+  EXPECT_THAT(look_.look(lists().gpu({{.pid = 7}})).processes, IsEmpty());
+  proc_.add(7, "/", now_ticks - 100);
+  EXPECT_EQ(look_.look(lists().gpu({{.pid = 7}})).processes.count(7), 1U);
+}
+
+TEST_F(ProcessLookTest, TheOldestListThatNamesAPidDecides) {
+  proc_.add(7, "/", now_ticks - 100);
+  store::Snapshot two = lists().gpu({{.pid = 7}}).gpu({{.pid = 7}});
+  EXPECT_EQ(look_.look(two).processes.count(7), 1U);
+  two.gpus[1].process_outcome.taken_at = two.gpus[1].process_outcome.taken_at + Seconds(-5);
+  EXPECT_EQ(look_.look(two).processes.count(7), 0U) << "on GPU 1 it was somebody else";
+}
+
+TEST_F(ProcessLookTest, APidThatIsGivenAgainIsAnotherProcess) {
+  proc_.add(7, "/slurm/uid_1000/job_1/step_0");
+  proc_.set_environment(7, "SLURM_JOB_ID=1;SLURM_JOB_NAME=first;");
+  EXPECT_EQ(look_.look(lists().gpu({{.pid = 7}})).processes.at(7).job->name, "first");
+  EXPECT_FALSE(look_.look(lists().gpu({{.pid = 7}})).anybody_new);
+  proc_.add(7, "/slurm/uid_1000/job_1/step_0", 2000);
+  const auto seen = look_.look(lists().gpu({{.pid = 7}}));
+  EXPECT_TRUE(seen.anybody_new);
+  EXPECT_EQ(seen.processes.at(7).job->name, "") << "nothing of the first one is left";
+}
+
+TEST_F(ProcessLookTest, WhoHasEndedIsNotNamed) {
+  proc_.add(7, "/");
+  EXPECT_EQ(look_.look(lists().gpu({{.pid = 7}})).processes.count(7), 1U);
+  proc_.remove(7);
+  const auto seen = look_.look(lists().gpu({{.pid = 7}}));
+  EXPECT_THAT(seen.processes, IsEmpty());
+  EXPECT_EQ(seen.source.reason, Reason::ok) << "that is nobody's fault";
+}
+
+TEST_F(ProcessLookTest, InAPidNamespaceOfItsOwnNobodyIsNamed) {
+  proc_.add(7, "/");
+  proc_.move_to_pid_namespace("pid:[4026532201]");
+  const auto seen = look_.look(lists().gpu({{.pid = 7}}));
+  EXPECT_THAT(seen.processes, IsEmpty());
+  EXPECT_EQ(seen.source.reason, Reason::no_permission);
+  EXPECT_THAT(seen.source.detail, HasSubstr("hostPID: true"));
+  EXPECT_EQ(look_.look(lists().gpu({})).source.reason, Reason::no_permission)
+      << "said before there is anybody to name";
+}
+
+TEST_F(ProcessLookTest, ASimulatedNodesProcessesAreInNoPidNamespace) {
+  proc_.add(4194305, "/");
+  proc_.move_to_pid_namespace("pid:[4026532201]");
+  const auto seen = look_.look(lists().gpu({{.pid = 4194305}}));
+  EXPECT_EQ(seen.source.reason, Reason::ok);
+  EXPECT_EQ(seen.processes.count(4194305), 1U);
+}
+
+TEST_F(ProcessLookTest, AHiddenProcIsSaidToBeHidden) {
+  proc_.hide_others();
+  const auto seen = look_.look(lists().gpu({{.pid = 7}}));
+  EXPECT_EQ(seen.source.reason, Reason::no_permission);
+  EXPECT_THAT(seen.source.detail, HasSubstr("hidepid"));
+}
+
+}  // namespace
+}  // namespace stoker::cluster
