@@ -10,13 +10,16 @@
 
 namespace stoker::simnode {
 
-// Writes everything below `root`. fake_root_pci.cpp, fake_root_driver.cpp and fake_root_infiniband.cpp
-// hold the parts.
+// Writes everything below `root`. fake_root_pci.cpp, fake_root_driver.cpp, fake_root_infiniband.cpp and
+// fake_root_processes.cpp hold the parts.
 Result<void> write_root(const Machine& machine, const sim::State& state, const std::string& root);
 
 Result<void> write_pci(const Machine& machine, const sim::State& state, const std::string& root);
 Result<void> write_driver(const Machine& machine, const sim::State& state, const std::string& root);
 Result<void> write_infiniband(const Machine& machine, const std::string& root);
+// Gives each process of `state` that Linux can't have (os::pid_max_limit) its /proc/<pid>, and takes
+// away those of processes that are gone. One that runs on keeps its files.
+Result<void> write_processes(const sim::State& state, const std::string& root);
 
 // The link files of a GPU's PCI device: as its facts say, or what sysfs shows for a device that does
 // not answer any more ("Unknown", 63 lanes: all bits set).

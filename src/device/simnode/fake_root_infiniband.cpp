@@ -153,7 +153,8 @@ Result<void> write_infiniband(const Machine& machine, const std::string& root) {
 Result<void> write_root(const Machine& machine, const sim::State& state, const std::string& root) {
   if (auto written = write_pci(machine, state, root); !written) return written;
   if (auto written = write_driver(machine, state, root); !written) return written;
-  return write_infiniband(machine, root);
+  if (auto written = write_infiniband(machine, root); !written) return written;
+  return write_processes(state, root);
 }
 
 }  // namespace stoker::simnode

@@ -78,5 +78,47 @@ TEST_F(SimNodeTest, TheKernelLogBeginsWithTheDriver) {
   EXPECT_TRUE(exists(node_->root() + "/dev/nvidiactl"));
 }
 
+TEST_F(SimNodeTest, ATrainingIsOneSlurmJobAndAnInferenceServerAPod) {
+  make("hgx-h100");
+  const auto cgroup = [&](unsigned pid) {
+    return root_file("/proc/" + std::to_string(pid) + "/cgroup");
+  };
+  EXPECT_EQ(cgroup(4194305), "0::/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0\n");
+  EXPECT_EQ(cgroup(4194308), "0::/system.slice/slurmstepd.scope/job_4711/step_0/user/task_3\n");
+  EXPECT_NE(root_file("/proc/4194305/environ").find("SLURM_JOB_NAME=pretrain"), std::string::npos);
+  EXPECT_EQ(cgroup(4194309).find("0::/kubepods.slice/kubepods-pod"), 0U);
+  EXPECT_NE(cgroup(4194309), cgroup(4194310)) << "each server is a pod of its own";
+  EXPECT_NE(cgroup(4194311).find("job_4712"), std::string::npos);
+  EXPECT_EQ(cgroup(4194312), "(none)") << "GPU 7 is idle";
+  EXPECT_EQ(root_file("/proc/4194305/comm"), "training\n");
+}
+
+TEST_F(SimNodeTest, ProcessesComeToProcAndLeaveItWithTheirLoads) {
+  make_idle("t4x4");
+  EXPECT_FALSE(exists(node_->root() + "/proc/4194305"));
+  ASSERT_TRUE(node_->set_load("training", "0"));
+  const std::string began = root_file("/proc/4194305/stat");
+  EXPECT_NE(began.find("4194305 (training) S "), std::string::npos);
+  ASSERT_TRUE(node_->set_load("training", "1"));
+  EXPECT_EQ(root_file("/proc/4194305/stat"), began) << "it runs on";
+  ASSERT_TRUE(node_->set_load("inference", "0"));
+  EXPECT_EQ(root_file("/proc/4194305/comm"), "inference\n");
+  EXPECT_NE(root_file("/proc/4194305/cgroup").find("kubepods"), std::string::npos);
+  ASSERT_TRUE(node_->set_load("idle", "all"));
+  EXPECT_FALSE(exists(node_->root() + "/proc/4194305"));
+  EXPECT_FALSE(exists(node_->root() + "/proc/4194306"));
+  EXPECT_TRUE(exists(node_->root() + "/proc/driver")) << "nothing else is touched";
+}
+
+TEST_F(SimNodeTest, OnlyProcessesThatLinuxCannotHaveAreInvented) {
+  make_idle("t4x4");
+  EXPECT_EQ(inject({.name = "process", .args = {"add", "1"}}).find("refused"), std::string::npos);
+  EXPECT_FALSE(exists(node_->root() + "/proc/1")) << "the machine's own /proc has it";
+  inject({.name = "process", .args = {"add", "5000000", "vllm"}});
+  EXPECT_EQ(root_file("/proc/5000000/comm"), "vllm\n");
+  inject({.name = "process", .args = {"remove", "5000000"}});
+  EXPECT_FALSE(exists(node_->root() + "/proc/5000000"));
+}
+
 }  // namespace
 }  // namespace stoker::simnode

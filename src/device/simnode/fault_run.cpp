@@ -127,6 +127,15 @@ Result<void> check_request(const FaultRow& row, const FaultRequest& request) {
   return {};
 }
 
+Result<void> show_processes(const sim::StateFile& file, const Place& place) {
+  const auto copy = std::make_unique<sim::State>();
+  file.read([&](const sim::State& state) {
+    *copy = state;
+    return 0;
+  });
+  return write_processes(*copy, place.root());
+}
+
 Result<std::string> run_change(sim::StateFile& file, const Place& place, Apply apply,
                                const FaultRequest& request) {
   Outcome outcome;
@@ -148,6 +157,7 @@ Result<std::string> run_change(sim::StateFile& file, const Place& place, Apply a
   for (const auto& change : outcome.root) {
     if (auto changed = change_root(file, place, change); !changed) return fail(changed.error());
   }
+  if (auto changed = show_processes(file, place); !changed) return fail(changed.error());
   return outcome.words;
 }
 

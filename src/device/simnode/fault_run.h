@@ -27,6 +27,9 @@ Result<std::vector<unsigned>> find_gpus(const sim::State& state, const std::stri
 // Checks the arguments of `request` against the row.
 Result<void> check_request(const FaultRow& row, const FaultRequest& request);
 
+// Makes the root's /proc show the processes that the state has.
+Result<void> show_processes(const sim::StateFile& file, const Place& place);
+
 // Applies one change: the state as one publication, then kernel lines and files.
 Result<std::string> run_change(sim::StateFile& file, const Place& place, Apply apply,
                                const FaultRequest& request);

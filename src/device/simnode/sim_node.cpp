@@ -177,6 +177,8 @@ Result<SimNode> SimNode::open(const std::string& data_folder) {
   auto file = sim::StateFile::open(folder + "/state", sim::StateFile::Access::write);
   if (!file) return fail(file.error());
   const Place place{folder, identity.machine};
+  // Of a node that was made before this machine booted, or by an older Stoker.
+  if (auto shown = show_processes(*file, place); !shown) return fail(shown.error());
   return SimNode(std::make_unique<Impl>(
       Impl{place, place.state(), place.root(), identity.products, std::move(*file)}));
 }
