@@ -17,6 +17,9 @@ find_package(rapidcheck REQUIRED)              # rapidcheck_gtest
 find_package(benchmark REQUIRED)               # benchmark::benchmark_main
 # apps/stoker only, and its libraries alone: its flags (-D_DEFAULT_SOURCE), which g++ implies, keep the precompiled header out
 pkg_check_modules(ncursesw REQUIRED ncursesw)  # ncursesw_LINK_LIBRARIES
+find_package(Protobuf REQUIRED)                # protobuf::libprotobuf, protobuf::protoc   src/cluster/kubernetes only
+# Without TLS: a UNIX socket has none, and OpenSSL would be loaded for nothing.
+pkg_check_modules(grpc REQUIRED IMPORTED_TARGET GLOBAL grpc++_unsecure)   # PkgConfig::grpc   src/cluster/kubernetes only
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET GLOBAL libzstd)     # PkgConfig::zstd
 pkg_check_modules(fyaml REQUIRED IMPORTED_TARGET GLOBAL libfyaml)   # PkgConfig::fyaml
 

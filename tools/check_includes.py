@@ -60,7 +60,9 @@ OWNED = {
     "sqlite3.h": {"src/db"},
     "SQLiteCpp/": {"src/db"},
     "pqxx/": {"src/db"},
-    "grpcpp/": {"src/fleet", "src/cluster", "src/partition"},
+    "grpcpp/": {"src/fleet", "src/cluster/kubernetes", "src/partition"},
+    "grpc/": {"src/fleet", "src/cluster/kubernetes", "src/partition"},
+    "google/protobuf": {"src/fleet", "src/cluster/kubernetes", "src/partition"},
 }
 # never in a header of ours, wherever it stands, except in the owner's folder and in tests' own support headers
 HEAVY_IN_HEADERS = ("boost/", "nlohmann/", "spdlog/", "CLI/", "gtest/", "gmock/", "rapidcheck", "benchmark/")

@@ -1,0 +1,45 @@
+// Cluster stage: asks the kubelet which pod holds which device, over gRPC on its UNIX socket.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "cluster/pod_resources.h"
+
+namespace stoker::cluster::kubernetes {
+
+struct PodResourcesOptions {
+  std::string socket;                 // as this process sees it
+  Nanoseconds deadline = Seconds(2);  // of one question
+};
+
+// A kubelet that restarts makes its socket file anew: whatever fails, the next question starts from the
+// file again, so no channel stays dead. Where the socket's folder is not there nothing of gRPC is ever
+// started. One thread only.
+class PodResourcesClient {
+ public:
+  explicit PodResourcesClient(PodResourcesOptions options);
+  ~PodResourcesClient();
+  PodResourcesClient(const PodResourcesClient&) = delete;
+  PodResourcesClient& operator=(const PodResourcesClient&) = delete;
+
+  // Every container of this node that holds a device; an answer above gRPC's own limit of 4 MiB is
+  // refused, and strings are cut at 256 bytes. Errors: not_found (the socket's folder is not there: no
+  // kubelet), unavailable (nothing listens there, or the kubelet hung up), timeout, no_permission (of
+  // the file, or told by the kubelet), cancelled (asked to stop), not_supported (no such API), corrupt.
+  Result<PodResources> list(const std::stop_token& stop);
+
+ private:
+  struct Channel;
+  // A channel to the socket file that is there now.
+  Result<void> connect();
+
+  const PodResourcesOptions options_;
+  std::unique_ptr<Channel> channel_;  // nullptr: none, or the last question failed
+};
+
+}  // namespace stoker::cluster::kubernetes
