@@ -41,7 +41,7 @@ MAY_INCLUDE = {
     "config": GROUND | {"os", "catalog"},
     "api": PURE | {"os", "history", "topology", "health", "incident", "remedy", "export", "cost", "net",
                    "config"},
-    "cluster": PURE | {"os", "net", "health", "incident", "remedy", "partition"},
+    "cluster": PURE | {"os", "device", "net", "health", "incident", "remedy", "partition"},
     "fleet": PURE | {"os", "net", "db", "health", "incident", "remedy", "cluster", "cost"},
 }
 # The simulated driver is a library of its own: others meet it through
