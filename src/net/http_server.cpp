@@ -8,6 +8,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <cerrno>
 #include <thread>
+#include <utility>
 
 #include "base/host_port.h"
 #include "base/log.h"
@@ -130,15 +131,22 @@ class AsioServer final : public HttpServer {
       UniqueFd fd(
           ::accept4(acceptor_.native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (fd.valid()) {
+        paused_ = false;
         take(std::move(fd));
       } else if (errno == EAGAIN) {
         return accept_when_ready();
       } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-        log::warning("http_accept_paused", {{"why", Error::from_errno(errno, "accept").message()}});
+        tell_paused(errno);
         return accept_after_pause();
       }
       // Anything else concerns the one connection that was to be accepted (accept(2), "Error handling").
     }
+  }
+
+  // Once, however many pauses it takes.
+  void tell_paused(int error) {
+    if (std::exchange(paused_, true)) return;
+    log::warning("http_accept_paused", {{"why", Error::from_errno(error, "accept").message()}});
   }
 
   void accept_after_pause() {
@@ -169,6 +177,7 @@ class AsioServer final : public HttpServer {
   asio::io_context context_{1};
   tcp::acceptor acceptor_;
   asio::steady_timer pause_;
+  bool paused_ = false;  // nothing was accepted since the last pause
   std::jthread thread_;
 };
 

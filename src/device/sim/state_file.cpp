@@ -60,9 +60,10 @@ Result<void> check_header(const Header& header, const std::string& path) {
     return fail(ErrorCode::corrupt, path + " is not a state of the simulated driver");
   }
   if (header.layout != state_layout || header.size != sizeof(State)) {
-    return fail(ErrorCode::corrupt, path + " was written by another version of stoker (layout " +
-                                        std::to_string(header.layout) + ", this one has " +
-                                        std::to_string(state_layout) + "): make it anew");
+    return fail(ErrorCode::not_supported, path +
+                                              " was written by another version of stoker (layout " +
+                                              std::to_string(header.layout) + ", this one has " +
+                                              std::to_string(state_layout) + "): make it anew");
   }
   return {};
 }

@@ -41,7 +41,7 @@ TEST(StateFile, RefusesAStateOfAnotherLayout) {
   test.change([](State& state) { state.header.layout = state_layout + 1; });
   const auto opened = StateFile::open(test.path(), StateFile::Access::read);
   ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().code(), ErrorCode::corrupt);
+  EXPECT_EQ(opened.error().code(), ErrorCode::not_supported);
   EXPECT_NE(opened.error().message().find("another version"), std::string::npos);
 }
 

@@ -57,6 +57,9 @@ TEST_F(Session, NeedsAStateToTalkTo) {
   const std::string junk = state_.folder() + "/junk";
   std::ofstream(junk) << std::string(100, 'x');
   ::setenv(state_path_variable, junk.c_str(), 1);
+  EXPECT_EQ(nvml_.nvmlInit_v2(), Return::unknown);
+  state_.change([](State& all) { all.header.layout = state_layout + 1; });
+  ::setenv(state_path_variable, state_.path().c_str(), 1);
   EXPECT_EQ(nvml_.nvmlInit_v2(), Return::lib_rm_version_mismatch);
 }
 
