@@ -14,10 +14,12 @@ GpmBuffer::~GpmBuffer() {
   if (sample_ != nullptr) nvml_->nvmlGpmSampleFree(sample_);
 }
 
-void GpmRates::start(const abi::Functions& nvml, const Clock& clock, abi::Device device) {
+void GpmRates::start(const abi::Functions& nvml, const Clock& clock, abi::Device device,
+                     GpmGate& gate) {
   nvml_ = &nvml;
   clock_ = &clock;
   device_ = device;
+  gate_ = &gate;
   request_ = std::make_unique<abi::GpmMetricsGet>();
   read(gpu_, nullptr, {});
 }
@@ -49,9 +51,9 @@ Called GpmRates::sample(Window& window, const std::uint32_t* instance) {
   if (into.get() == nullptr) into = GpmBuffer(*nvml_);
   Called called{abi::Return::memory, clock_->monotonic(), Nanoseconds{0}};
   if (into.get() != nullptr) {
-    called = instance == nullptr
-                 ? timed(*clock_, nvml_->nvmlGpmSampleGet, device_, into.get())
-                 : timed(*clock_, nvml_->nvmlGpmMigSampleGet, device_, *instance, into.get());
+    called = instance == nullptr ? call(sampled_, nvml_->nvmlGpmSampleGet, device_, into.get())
+                                 : call(sampled_instance_, nvml_->nvmlGpmMigSampleGet, device_,
+                                        *instance, into.get());
   }
   window.paired =
       window.seeded && called.ok() && called.at - window.taken_at <= longest_window + called.took;
@@ -84,7 +86,7 @@ void GpmRates::compute(Window& window, Nanoseconds sampling_took) {
     request.metrics[i].id = window.metrics[i];
     request.metrics[i].status = abi::Return::no_data;
   }
-  const Called called = timed(*clock_, nvml_->nvmlGpmMetricsGet, &request);
+  const Called called = call(computed_, nvml_->nvmlGpmMetricsGet, &request);
   const Nanoseconds took = sampling_took + called.took;
   window.last.assign(window.metrics.size(), Reading::none(reason_of(called.code), called.at, took));
   for (std::size_t i = 0; called.ok() && i < count; ++i) {

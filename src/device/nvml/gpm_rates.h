@@ -6,10 +6,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "device/nvml/functions.h"
+#include "device/nvml/gpm_gate.h"
 #include "device/nvml/status.h"
 
 namespace stoker::nvml {
@@ -43,8 +45,8 @@ class GpmRates {
   // A mean over more than this says nothing about now: our choice.
   static constexpr Nanoseconds longest_window = Seconds(60);
 
-  // Before anything else, once, for a device that supports GPM. Takes the first sample.
-  void start(const abi::Functions& nvml, const Clock& clock, abi::Device device);
+  // Before anything else, once, for a device that supports GPM. Takes the first sample. `gate` is of the process.
+  void start(const abi::Functions& nvml, const Clock& clock, abi::Device device, GpmGate& gate);
 
   // One reading for each GPM metric id, in order: its mean since the last call. `pending` where
   // there is no earlier sample yet; a call too soon after the last gives the last readings again.
@@ -69,6 +71,12 @@ class GpmRates {
     std::vector<Reading> last;
   };
 
+  // One call of `function`; the first one while no other GPM call of the process runs.
+  template <typename Function, typename... Arguments>
+  Called call(bool& called_before, Function function, Arguments... arguments) {
+    const GpmGate::Pass pass(*gate_, !std::exchange(called_before, true));
+    return timed(*clock_, function, arguments...);
+  }
   Called sample(Window& window, const std::uint32_t* instance);
   void read(Window& window, const std::uint32_t* instance,
             const std::vector<std::uint32_t>& metrics);
@@ -77,6 +85,10 @@ class GpmRates {
   const abi::Functions* nvml_ = nullptr;
   const Clock* clock_ = nullptr;
   abi::Device device_ = nullptr;
+  GpmGate* gate_ = nullptr;
+  bool sampled_ = false;
+  bool sampled_instance_ = false;
+  bool computed_ = false;
   Window gpu_;
   std::map<std::uint32_t, Window> instances_;
   std::unique_ptr<abi::GpmMetricsGet> request_;  // 13 KiB, so not on the stack

@@ -141,10 +141,13 @@ void read_make(Card& card) {
 void start_gpm(Card& card) {
   const abi::Functions& nvml = card.nvml();
   abi::GpmSupport support{abi::gpm_support_version, 0};
+  const auto answers = [&] {
+    const GpmGate::Pass pass(card.session->gpm_gate, true);
+    return timed(card.clock(), nvml.nvmlGpmQueryDeviceSupport, card.device, &support).ok();
+  };
   card.info.gpm = nvml.nvmlGpmSampleGet != nullptr && nvml.nvmlGpmMetricsGet != nullptr &&
-                  timed(card.clock(), nvml.nvmlGpmQueryDeviceSupport, card.device, &support).ok() &&
-                  support.supported != 0;
-  if (card.info.gpm) card.gpm.start(nvml, card.clock(), card.device);
+                  answers() && support.supported != 0;
+  if (card.info.gpm) card.gpm.start(nvml, card.clock(), card.device, card.session->gpm_gate);
 }
 
 // Where the other end is hidden and its kind is not told, it is an NVSwitch outside of the VM: NCCL's

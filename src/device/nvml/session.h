@@ -3,6 +3,7 @@
 
 #include "device/nvml/abi.h"
 #include "device/nvml/driver.h"
+#include "device/nvml/gpm_gate.h"
 #include "device/nvml/library.h"
 #include "device/nvml/process_list.h"
 #include "device/nvml/xid_watch.h"
@@ -19,6 +20,7 @@ struct Session {
   // Synchronised by themselves.
   ProcessStrides process_strides;
   XidWatch xids;
+  GpmGate gpm_gate;
 
   [[nodiscard]] const abi::Functions& nvml() const { return library.functions; }
 };

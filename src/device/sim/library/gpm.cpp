@@ -1,7 +1,13 @@
 // Simulated library: GPU performance monitoring. A sample keeps what the load model said when it was
 // taken; the metrics of two samples are the mean of both, so a load that began between them shows half.
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <set>
+#include <thread>
 
 #include "base/thread_safety.h"
 #include "device/sim/library/gate.h"
@@ -98,6 +104,33 @@ double mean(const Taken& one, const Taken& other, double Activity::* value) {
   return value == nullptr ? 0 : (one.activity.*value + other.activity.*value) / 2;
 }
 
+// As 580.159.04: the first call about a GPU fills a table that every call reads, and no lock guards it. Where the
+// driver's library reads a wild index, this one aborts.
+class MetricTable {
+ public:
+  void use(std::uint32_t gpu) {
+    if (filled_[gpu].exchange(true)) return check(!filling_);
+    check(!filling_.exchange(true));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    filling_ = false;
+  }
+
+ private:
+  static void check(bool untouched) {
+    if (untouched) return;
+    std::fputs("simulated driver: two GPUs' first GPM calls at once\n", stderr);
+    std::abort();
+  }
+
+  std::array<std::atomic<bool>, max_gpus> filled_{};
+  std::atomic<bool> filling_{false};
+};
+
+MetricTable& metric_table() {
+  static auto* const table = new MetricTable;
+  return *table;
+}
+
 // An id without a metric is a success of 0 without a name, as 580.159.04 answers 8, 14 and 15.
 void answer(GpmMetric& out, const Taken& one, const Taken& other) {
   out.status = Return::success;
@@ -137,6 +170,7 @@ Return take(const Function& function, Device device, GpmSample sample, Takes tak
       function, device, sample != nullptr,
       [&](const View& view) {
         if (view.gpu.identity.gpm_supported == 0) return Return::not_supported;
+        metric_table().use(view.place.gpu);
         taken = Taken{};
         taken.filled = true;
         taken.place = view.place;
@@ -159,6 +193,7 @@ Return nvmlGpmQueryDeviceSupport(Device device, GpmSupport* gpm_support) {
       [&](const View& view) {
         if (gpm_support->version != gpm_support_version) return Return::argument_version_mismatch;
         gpm_support->supported = view.gpu.identity.gpm_supported;
+        if (gpm_support->supported != 0) metric_table().use(view.place.gpu);
         return Return::success;
       },
       Takes::gpu_or_mig);
@@ -216,6 +251,7 @@ Return nvmlGpmMetricsGet(GpmMetricsGet* metrics_get) {
                       same_source(earlier->place, later->place) &&
                       earlier->wall_us <= later->wall_us;
     if (!good) return Return::invalid_argument;
+    metric_table().use(later->place.gpu);
     for (std::uint32_t i = 0; i < metrics_get->count; ++i) {
       answer(metrics_get->metrics[i], *earlier, *later);
     }
