@@ -99,6 +99,14 @@ exporting::HostLabel host_label_of(const Settings& settings) {
   return exporting::HostLabel::upper;
 }
 
+exporting::OwnerSeries owner_series_of(const Settings& settings) {
+  const std::string& word = settings.text(OptionId::metrics_owners);
+  if (word == "per_owner") return exporting::OwnerSeries::per_owner;
+  if (word == "info") return exporting::OwnerSeries::info;
+  if (word == "off") return exporting::OwnerSeries::off;
+  return exporting::OwnerSeries::inline_labels;
+}
+
 std::vector<FieldId> extra_fields_of(const Settings& settings) {
   std::vector<FieldId> ids;
   for (const auto& name : settings.words(OptionId::metrics_extra_fields)) {
@@ -126,6 +134,10 @@ exporting::SeriesOptions series_of(const Settings& settings) {
       .host_label = host_label_of(settings),
       .extra_fields = extra_fields_of(settings),
       .node_label = settings.text(OptionId::metrics_node_label),
+      .owners = owner_series_of(settings),
+      .pod_labels = settings.text(OptionId::metrics_pod_labels) == "pod_name"
+                        ? exporting::PodLabels::pod_name
+                        : exporting::PodLabels::pod,
       .max_series =
           count_of(settings, OptionId::metrics_max_series).value_or(exporting::default_max_series)};
 }

@@ -71,6 +71,8 @@ class Agent {
   [[nodiscard]] std::string address() const { return server_->address(); }
   // Of a replay; none: what is told is happening now.
   [[nodiscard]] std::optional<ReplayState> replay() const;
+  // What is kept of the past by now.
+  [[nodiscard]] history::HistoryFacts history() const { return history_.facts(); }
   // Takes over the options that need no restart.
   void reload(const config::Settings& settings);
 

@@ -83,6 +83,15 @@ void say_replay(const Agent& agent) {
   }
 }
 
+void say_history(const Agent& agent) {
+  constexpr double mebibyte = 1024.0 * 1024;
+  const history::HistoryFacts facts = agent.history();
+  fmt::print(stderr, "History: {} series in {:.1f} of {:.0f} MiB: by reading {}, by minute {}.\n",
+             facts.series, static_cast<double>(facts.bytes) / mebibyte,
+             static_cast<double>(facts.memory_bytes) / mebibyte,
+             format_duration(facts.readings_window), format_duration(facts.minutes_window));
+}
+
 void reload(Agent& agent, const ConfigFlags& flags, const config::Settings& before) {
   const auto settings = resolve_settings(flags);
   if (!settings) return log::warning("config_not_reloaded");
@@ -99,6 +108,7 @@ void reload(Agent& agent, const ConfigFlags& flags, const config::Settings& befo
 void serve(Agent& agent, Signals& signals, const ConfigFlags& flags,
            const config::Settings& settings) {
   agent.serve();
+  say_history(agent);
   fmt::print("ready http://{}\n", agent.address());
   std::fflush(stdout);
   for (int signal = 0; signal != SIGINT && signal != SIGTERM;) {

@@ -156,6 +156,7 @@ TEST(Fields, TellWhatTheirCallsCost) {
     EXPECT_EQ(field["call_longest_microseconds"], 9.0);
     EXPECT_EQ(field["dcgm_name"], "DCGM_FI_DEV_POWER_USAGE");
   }
+  EXPECT_EQ(fields["history_reason"], "no_source") << "this service was given none";
   const auto unmeasured = Json::parse(fields_document(nullptr));
   EXPECT_EQ(unmeasured["measured"], false);
   EXPECT_EQ(unmeasured["fields"].size(), field_count);

@@ -9,6 +9,7 @@
 
 #include "base/json_text.h"
 #include "health/expected.h"
+#include "history/history.h"
 #include "model/finding.h"
 #include "model/replay_state.h"
 #include "store/snapshot.h"
@@ -30,8 +31,10 @@ struct StatusFacts {
 };
 std::string status_document(const store::Snapshot& snapshot, const StatusFacts& facts);
 
-// {"schema":"stoker.dev/v1/field","fields":[...]}; nullptr: nothing runs, so no costs are known.
-std::string fields_document(const store::Snapshot* snapshot);
+// {"schema":"stoker.dev/v1/field","history":{...},"fields":[...]}; nullptr: nothing runs, so no costs
+// are known. `history`: what is kept of them; none: nothing is.
+std::string fields_document(const store::Snapshot* snapshot,
+                            const std::optional<history::HistoryFacts>& history = std::nullopt);
 
 // {"schema":"stoker.dev/v1/error","error":{"code","message"}}
 std::string error_document(std::string_view code, std::string_view message);

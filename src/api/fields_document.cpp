@@ -60,13 +60,26 @@ void write_cost(JsonWriter& json, const Costs& costs, const Field& field, bool r
   write_missing(json, "call_longest_microseconds", why);
 }
 
+void write_history(JsonWriter& json, const std::optional<history::HistoryFacts>& facts) {
+  if (!facts) return write_missing(json, "history", Reason::no_source);
+  const auto seconds = [](Nanoseconds window) { return static_cast<double>(window.count()) / 1e9; };
+  json.key("history").begin_object().member("series", facts->series);
+  json.member("memory_bytes", facts->bytes).member("memory_limit_bytes", facts->memory_bytes);
+  json.member("readings_window_seconds", seconds(facts->readings_window));
+  json.member("minutes_window_seconds", seconds(facts->minutes_window));
+  json.member("given_up", facts->given_up).end_object();
+}
+
 }  // namespace
 
-std::string fields_document(const store::Snapshot* snapshot) {
+std::string fields_document(const store::Snapshot* snapshot,
+                            const std::optional<history::HistoryFacts>& history) {
   const Costs costs = sum_of_costs(snapshot);
   JsonWriter json;
   json.begin_object().member("schema", "stoker.dev/v1/field");
-  json.member("measured", snapshot != nullptr).key("fields").begin_array();
+  json.member("measured", snapshot != nullptr);
+  write_history(json, history);
+  json.key("fields").begin_array();
   for (const Field& field : all_fields()) {
     json.begin_object().member("name", field.name).member("key", field.key());
     json.member("entity", to_string(field.entity)).member_or_null("unit", key_suffix(field.unit));

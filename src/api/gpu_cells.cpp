@@ -11,7 +11,8 @@ namespace {
 constexpr double gibibyte = 1024.0 * 1024 * 1024;
 
 // Reasons as words that fit a column; model/reading.h says what they mean.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 10> short_words = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> short_words = {{
+    {"not_applicable", "-"},
     {"not_supported", "n/a"},
     {"no_source", "n/a"},
     {"pending", "..."},
@@ -33,7 +34,11 @@ bool has_number(const Json& gpu, const std::string& key) {
 
 std::string number_cell(const Json& gpu, const std::string& key, int digits, double divisor) {
   if (has_number(gpu, key)) return fmt::format("{:.{}f}", number_of(gpu, key) / divisor, digits);
-  const std::string reason = text_of(gpu, key + "_reason");
+  return reason_cell(gpu, key);
+}
+
+std::string reason_cell(const Json& object, const std::string& key) {
+  const std::string reason = text_of(object, key + "_reason");
   for (const auto& [word, cell] : short_words) {
     if (word == reason) return std::string(cell);
   }

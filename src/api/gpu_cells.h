@@ -13,6 +13,9 @@ namespace stoker::api {
 std::string number_cell(const Json& gpu, const std::string& key, int digits = 0,
                         double divisor = 1);
 
+// A short word for why `key` is missing; "-" where the object has none, "?" where nothing is said.
+std::string reason_cell(const Json& object, const std::string& key);
+
 // "0.5/79.6": used of all, in GiB.
 std::string memory_cell(const Json& gpu);
 // "76/700": now, of the limit in force, in W.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "api/documents.h"
+#include "api/owner_members.h"
 
 namespace stoker::api {
 namespace {
@@ -91,7 +92,7 @@ void write_readings(JsonWriter& json, const ReadingSet& readings, EntityKind kin
   }
 }
 
-void write_migs(JsonWriter& json, const GpuSnapshot& gpu) {
+void write_migs(JsonWriter& json, const GpuSnapshot& gpu, const store::Snapshot& snapshot) {
   json.key("mig_devices").begin_array();
   for (std::size_t i = 0; i < gpu.info.migs.size(); ++i) {
     const auto& mig = gpu.info.migs[i];
@@ -99,6 +100,7 @@ void write_migs(JsonWriter& json, const GpuSnapshot& gpu) {
     json.member("gpu_instance", mig.gpu_instance).member("compute_instance", mig.compute_instance);
     json.member("memory_bytes", mig.memory_bytes);
     json.member("multiprocessors", mig.multiprocessors);
+    write_holders(json, snapshot, mig.uuid);
     if (const auto found = gpu.migs.find(static_cast<std::uint32_t>(i)); found != gpu.migs.end()) {
       // What is read for an instance is what the driver tells for it (catalog: gpu and mig rows).
       for (const auto& [id, reading] : found->second.all()) {
@@ -133,7 +135,7 @@ void write_instance(JsonWriter& json, const std::string& key, std::uint32_t inst
   }
 }
 
-void write_processes(JsonWriter& json, const GpuSnapshot& gpu) {
+void write_processes(JsonWriter& json, const GpuSnapshot& gpu, const store::Snapshot& snapshot) {
   if (!gpu.process_outcome.ok()) {
     return write_missing(json, "processes", gpu.process_outcome.reason);
   }
@@ -149,6 +151,7 @@ void write_processes(JsonWriter& json, const GpuSnapshot& gpu) {
     }
     write_instance(json, "gpu_instance", process.gpu_instance);
     write_instance(json, "compute_instance", process.compute_instance);
+    write_owner(json, snapshot, process.pid);
     json.end_object();
   }
   json.end_array();
@@ -177,9 +180,10 @@ void write_gpu(JsonWriter& json, const GpuSnapshot& gpu, const store::Snapshot& 
   write_readings(json, gpu.readings, EntityKind::gpu);
   write_limits(json, gpu);
   json.member("mig_enabled", gpu.info.mig_enabled);
-  write_migs(json, gpu);
+  write_holders(json, snapshot, gpu.info.uuid);
+  write_migs(json, gpu, snapshot);
   write_nvlinks(json, gpu);
-  write_processes(json, gpu);
+  write_processes(json, gpu, snapshot);
   json.key("xids").begin_array();
   for (const auto& [xid, count] : gpu.xid_counts) {
     json.begin_object().member("xid", xid).member("count", count).end_object();

@@ -62,6 +62,40 @@ Snapshot never_opened() {
   return node(gpu);
 }
 
+// Everything about owners is asked for, and `told` has what is known.
+Snapshot owned(const Attribution& told) {
+  Snapshot snapshot = node(card());
+  snapshot.attribution = std::make_shared<const Attribution>(told);
+  return snapshot;
+}
+
+// Whoever has the card and its MIG device: a claim of nothing but a name, and a share.
+Attribution half_known() {
+  Attribution told;
+  told.processes.reason = Reason::ok;
+  told.pods = {.reason = Reason::ok, .at = now};
+  told.owners[4711] = {.container_id = "0123", .pod = PodContainer{}, .job = SlurmJob{}};
+  told.holds["GPU-1"] = {{.claim = "claim"}, {}};
+  told.holds["MIG-1"] = {{.holder = {.pod = "p", .pod_namespace = "n", .container = "c"},
+                          .resource = "nvidia.com/gpu",
+                          .replica = "1"}};
+  told.unmapped = {{.resource = "nvidia.com/gpu"}};
+  return told;
+}
+
+Attribution refused() {
+  Attribution told;
+  told.processes = {.reason = Reason::no_permission, .detail = "hostPID is not set"};
+  told.pods = {.reason = Reason::failed, .detail = "the kubelet does not answer"};
+  return told;
+}
+
+Attribution host_process() {
+  Attribution told = half_known();
+  told.owners[4711] = {};
+  return told;
+}
+
 std::vector<std::pair<const char*, Snapshot>> nodes() {
   return {{"idle", node(card())},
           {"lost", node(marked(GpuState::lost, Reason::lost))},
@@ -70,6 +104,10 @@ std::vector<std::pair<const char*, Snapshot>> nodes() {
           {"never opened", never_opened()},
           {"driver missing", without_driver(device::SourceState::driver_missing)},
           {"starting", without_driver(device::SourceState::starting)},
+          {"owners half known", owned(half_known())},
+          {"a process of the host", owned(host_process())},
+          {"owners refused", owned(refused())},
+          {"owners not looked for yet", owned({})},
           {"nothing yet", Snapshot{}}};
 }
 
@@ -106,6 +144,28 @@ TEST(MissingValues, AGpuThatWasNeverOpenedHasNoIndex) {
   EXPECT_EQ(gpu["pci"], "0000:09:00.0");
   EXPECT_EQ(service.answer({.method = "GET", .path = "/api/v1/gpus/0"}).status, 404);
   EXPECT_EQ(service.answer({.method = "GET", .path = "/api/v1/gpus/0000:09:00.0"}).status, 200);
+}
+
+Json gpu_of(const Snapshot& snapshot) {
+  Service service([&] { return snapshot; }, {});
+  return Json::parse(service.answer({.method = "GET", .path = "/api/v1/gpus"}).body)["gpus"][0];
+}
+
+TEST(MissingValues, OfOwnersAreUnknownWhereNobodyLookedAndNoneWhereThereIsNone) {
+  const Json hidden = gpu_of(owned(refused()));
+  EXPECT_EQ(hidden["holders_reason"], "failed");
+  EXPECT_EQ(hidden["mig_devices"][0]["holders_reason"], "failed");
+  for (const char* key : {"uid", "user", "container_id", "runtime", "pod", "job"}) {
+    EXPECT_EQ(hidden["processes"][0][std::string(key) + "_reason"], "no_permission") << key;
+  }
+  const Json host = gpu_of(owned(host_process()));
+  for (const char* key : {"container_id", "runtime", "pod", "job"}) {
+    EXPECT_EQ(host["processes"][0][std::string(key) + "_reason"], "not_applicable") << key;
+  }
+  EXPECT_EQ(gpu_of(node(card()))["holders_reason"], "no_source");
+  Attribution free = half_known();
+  free.holds.clear();
+  EXPECT_EQ(gpu_of(owned(free))["holders"], Json::array());
 }
 
 Json status_of(const Snapshot& snapshot, const std::string& profile) {

@@ -212,6 +212,11 @@ Response Service::history(const Request& request) {
   return json(std::move(*document));
 }
 
+std::optional<history::HistoryFacts> Service::history_facts() const {
+  if (history_ == nullptr) return std::nullopt;
+  return history_->facts();
+}
+
 Response Service::answer(const Request& request) {
   const std::string_view path = request.path;
   const bool one = path.starts_with(gpus_below) && path.size() > gpus_below.size();
@@ -239,7 +244,7 @@ Response Service::answer(const Request& request) {
   if (path == "/api/v1/status")
     return json(status_document(snapshot, {version_, simulated_profile_, expected(), own_findings(),
                                            replay_ ? replay_() : std::nullopt}));
-  if (path == "/api/v1/fields") return json(fields_document(&snapshot));
+  if (path == "/api/v1/fields") return json(fields_document(&snapshot, history_facts()));
   if (path == "/api/v1/expect") return json(expect_document(health::compare(snapshot, expected())));
   if (path == "/api/v1/topology") return json(topology_document(topology::build(snapshot)));
   return one ? one_gpu(request, snapshot) : all_gpus(snapshot);

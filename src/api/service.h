@@ -60,6 +60,7 @@ class Service {
   void take_dropped(const std::vector<exporting::DroppedFamily>& dropped) REQUIRES(mutex_);
   net::Response metrics(const net::Request& request) EXCLUDES(mutex_);
   net::Response history(const net::Request& request);
+  [[nodiscard]] std::optional<history::HistoryFacts> history_facts() const;
 
   // Constant after construction.
   const Snapshots snapshots_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/documents.h"
+#include "api/owner_members.h"
 #include "health/node_status.h"
 #include "model/render.h"
 
@@ -105,6 +106,7 @@ std::string status_document(const Snapshot& snapshot, const StatusFacts& facts) 
   write_source(json, snapshot);
   write_driver(json, snapshot);
   write_gpu_counts(json, snapshot);
+  write_attribution(json, snapshot);
   write_node(json, snapshot);
   json.key("findings").begin_array();
   for (const auto* all : {&findings, &facts.own_findings}) {

@@ -5,15 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <tuple>
+#include <utility>
 
 #include "api/gpu_cells.h"
-#include "api/text_plot.h"
+#include "api/owner_cells.h"
+#include "model/wrap.h"
 
 namespace stoker::api {
 namespace {
-
-constexpr double gibibyte = 1024.0 * 1024 * 1024;
 
 // NVML's bits of why clocks are below what was asked for (nvml.h, nvmlClocksEventReasons); idle and a
 // user's own setting are no trouble.
@@ -70,79 +69,22 @@ std::string bar_of(const Json& gpu, bool unicode) {
   return bar;
 }
 
-std::string mig_row(const Json& mig) {
-  return fmt::format("    MIG {:<10} SM {:>4} DRAM {:>4}  {} GiB", text_of(mig, "profile"),
+std::string mig_row(const Json& gpu, const Json& mig) {
+  return fmt::format("    MIG {:<10} SM {:>4} DRAM {:>4}  {:>9} GiB  {}", text_of(mig, "profile"),
                      number_cell(mig, "sm_active_percent"), number_cell(mig, "dram_active_percent"),
-                     memory_cell(mig));
+                     memory_cell(mig), first_of(device_owners(gpu, &mig)));
 }
 
-bool has(const std::string& text, const std::string& part) {
-  const auto same = [](unsigned char a, unsigned char b) {
-    return std::tolower(a) == std::tolower(b);
-  };
-  return std::ranges::search(text, part, same).begin() != text.end() || part.empty();
-}
+constexpr std::size_t note_width = 8;     // of the longest of held_down
+constexpr std::size_t owners_from = 100;  // columns of a terminal that has room for them
 
-struct ProcessRow {
-  double gpu = 0;
-  std::string gpu_cell;
-  double pid = 0;
-  double memory = -1;  // unknown
-  std::string memory_cell;
-  std::string type;
-  std::string name;
-};
-
-std::vector<ProcessRow> read_processes(const Json& gpus, const std::string& filter) {
-  std::vector<ProcessRow> rows;
-  for (const Json& gpu : list_of(gpus, "gpus")) {
-    for (const Json& process : list_of(gpu, "processes")) {
-      ProcessRow row{.gpu = number_of(gpu, "index"),
-                     .gpu_cell = number_cell(gpu, "index"),
-                     .pid = number_of(process, "pid"),
-                     .memory_cell = number_cell(process, "memory_bytes", 1, gibibyte),
-                     .type = text_of(process, "kind"),
-                     .name = text_of(process, "name")};
-      if (process.contains("memory_bytes") && process["memory_bytes"].is_number()) {
-        row.memory = number_of(process, "memory_bytes");
-      }
-      if (has(row.name, filter) || has(fmt::format("{}", row.pid), filter)) {
-        rows.push_back(std::move(row));
-      }
-    }
-  }
-  return rows;
-}
-
-void sort(std::vector<ProcessRow>& rows, ProcessOrder order) {
-  std::ranges::sort(rows, [order](const ProcessRow& a, const ProcessRow& b) {
-    const auto rest = std::tie(a.gpu, a.pid) < std::tie(b.gpu, b.pid);
-    switch (order) {
-      case ProcessOrder::memory: return a.memory != b.memory ? a.memory > b.memory : rest;
-      case ProcessOrder::pid: return a.pid != b.pid ? a.pid < b.pid : rest;
-      case ProcessOrder::name: return a.name != b.name ? a.name < b.name : rest;
-      default: return rest;
-    }
-  });
-}
-
-// A list that could not be read is not an empty one.
-std::vector<std::string> unknown_lists(const Json& gpus) {
-  std::vector<std::string> lines;
-  for (const Json& gpu : list_of(gpus, "gpus")) {
-    const std::string reason = text_of(gpu, "processes_reason");
-    if (reason.empty()) continue;
-    lines.push_back(fmt::format(" {:>3} processes unknown: {}", number_cell(gpu, "index"), reason));
-  }
-  return lines;
+bool shows_owners(const Json& gpus, std::size_t width) {
+  return width >= owners_from && std::ranges::any_of(list_of(gpus, "gpus"), [](const Json& gpu) {
+           return !device_owners(gpu, nullptr).empty();
+         });
 }
 
 }  // namespace
-
-const char* to_string(ProcessOrder order) {
-  constexpr std::array<const char*, 4> words = {"gpu", "memory", "pid", "name"};
-  return words.at(static_cast<std::size_t>(order));
-}
 
 const char* to_string(GpuOrder order) {
   constexpr std::array<const char*, 5> words = {"index", "utilization", "power", "temperature",
@@ -150,7 +92,8 @@ const char* to_string(GpuOrder order) {
   return words.at(static_cast<std::size_t>(order));
 }
 
-GpuRows gpu_rows(const Json& gpus, const TopChoice& choice) {
+GpuRows gpu_rows(const Json& gpus, const TopChoice& choice, std::size_t width) {
+  const bool owners = shows_owners(gpus, width);
   std::vector<const Json*> ordered;
   for (const Json& gpu : list_of(gpus, "gpus")) ordered.push_back(&gpu);
   std::ranges::sort(ordered, {}, [&choice](const Json* gpu) {
@@ -159,13 +102,16 @@ GpuRows gpu_rows(const Json& gpus, const TopChoice& choice) {
   GpuRows rows{.gpus = ordered.size()};
   rows.lines.push_back(
       {{fmt::format(" GPU {:<14} {:>5} {:<5} {:>4} {:>4} {:>4} {:>4} {:>8} {:>10} {}", "NAME",
-                    "UTIL%", "", "SM%", "TC%", "DRAM", "TEMP", "POWER W", "MEM GiB", "NOTE"),
+                    "UTIL%", "", "SM%", "TC%", "DRAM", "TEMP", "POWER W", "MEM GiB",
+                    owners ? "NOTE     OWNER" : "NOTE"),
         TopStyle::title}});
   for (std::size_t row = 0; row < ordered.size(); ++row) {
     const Json& gpu = *ordered[row];
     const std::string note = note_of(gpu);
     const bool chosen = row == std::min(choice.row, ordered.size() - 1);
-    if (chosen) rows.chosen = text_of(gpu, "uuid");
+    if (chosen) rows.chosen = &gpu;
+    std::string end = note;
+    if (owners) end = pad(note, note_width) + " " + first_of(device_owners(gpu, nullptr));
     rows.lines.push_back(
         {{fmt::format(
               "{}{:>3} {:<14} {:>5} {} {:>4} {:>4} {:>4} {:>4} {:>8} {:>10} {}", chosen ? ">" : " ",
@@ -173,39 +119,18 @@ GpuRows gpu_rows(const Json& gpus, const TopChoice& choice) {
               number_cell(gpu, "utilization_percent"), bar_of(gpu, choice.unicode),
               number_cell(gpu, "sm_active_percent"), number_cell(gpu, "tensor_active_percent"),
               number_cell(gpu, "dram_active_percent"), number_cell(gpu, "temperature_celsius"),
-              power_cell(gpu), memory_cell(gpu), note),
+              power_cell(gpu), memory_cell(gpu), end),
           chosen ? TopStyle::chosen : style_of(gpu, note)}});
-    for (const Json& mig : list_of(gpu, "mig_devices")) rows.lines.push_back({{mig_row(mig)}});
+    for (const Json& mig : list_of(gpu, "mig_devices")) rows.lines.push_back({{mig_row(gpu, mig)}});
   }
   if (ordered.empty()) rows.lines.push_back({{" no GPU is known", TopStyle::warning}});
   return rows;
 }
 
-std::vector<TopLine> process_rows(const Json& gpus, const TopChoice& choice, std::size_t most) {
-  if (most < 2) return {};
-  auto rows = read_processes(gpus, choice.filter);
-  sort(rows, choice.processes);
-  std::vector<TopLine> lines = {
-      {{fmt::format(" {:>3} {:>8} {:>8} {:<9} {}", "GPU", "PID", "MEM GiB", "TYPE", "NAME"),
-        TopStyle::title}}};
-  for (std::size_t n = 0; n < rows.size(); ++n) {
-    if (lines.size() + 1 == most && n + 1 < rows.size()) {
-      lines.push_back({{fmt::format(" and {} more", rows.size() - n), TopStyle::dim}});
-      return lines;
-    }
-    const ProcessRow& row = rows[n];
-    lines.push_back({{fmt::format(" {:>3} {:>8} {:>8} {:<9} {}", row.gpu_cell, row.pid,
-                                  row.memory_cell, row.type, row.name)}});
-  }
-  for (const std::string& unknown : unknown_lists(gpus)) {
-    lines.push_back({{unknown, TopStyle::warning}});
-  }
-  if (rows.empty() && lines.size() == 1) {
-    lines.push_back(
-        {{choice.filter.empty() ? " no process on any GPU" : " no process has that in it",
-          TopStyle::dim}});
-  }
-  return lines;
+std::string owners_line(const Json& gpu) {
+  const auto owners = device_owners(gpu, nullptr);
+  if (owners.empty()) return "";
+  return fmt::format(" GPU {} is held by {}", number_cell(gpu, "index"), fmt::join(owners, ", "));
 }
 
 }  // namespace stoker::api

@@ -60,16 +60,18 @@ std::vector<TopLine> help_lines() {
       " up, down, k, j   choose a GPU (or click it)\n"
       " o                order of the GPUs: index, utilization, power, temperature, memory\n"
       " g, G             next, last graph of the chosen GPU\n"
-      " s                order of the processes: gpu, memory, pid, name\n"
-      " /                show only processes that have a text in name or pid; Enter keeps it,\n"
-      "                  Escape drops it\n"
+      " s                order of the processes: gpu, memory, pid, name, owner\n"
+      " /                show only processes that have a text in name, pid, user, pod, namespace,\n"
+      "                  container or job; Enter keeps it, Escape drops it\n"
       " space            hold still, go on\n"
       " q                quit\n"
       "\n"
       " A cell without a number says why: n/a not supported, ... not read yet, old, hung,\n"
       " lost, denied. SM, TC, DRAM: share of time that multiprocessors, tensor cores and\n"
       " memory were busy (Hopper and later). UTIL counts a spinning kernel as busy.\n"
-      " NOTE: why clocks are held down, or how old the last answer is.\n";
+      " NOTE: why clocks are held down, or how old the last answer is. T: C computes, G draws.\n"
+      " OWNER: a process's Slurm job, else its pod or container, - for none; a device's pods\n"
+      " and jobs. Wider terminals show them in columns of their own.\n";
   std::vector<TopLine> lines;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
@@ -162,8 +164,11 @@ Result<TopScreen> top_screen(const TopDocuments& documents, const TopChoice& cho
     return filled_up(std::move(body), std::move(foot), width, height);
   }
   const std::size_t first = body.size() + 1;
-  const GpuRows rows = gpu_rows(*gpus, choice);
+  const GpuRows rows = gpu_rows(*gpus, choice, width);
   body.insert(body.end(), rows.lines.begin(), rows.lines.end());
+  if (rows.chosen != nullptr) {
+    if (auto line = owners_line(*rows.chosen); !line.empty()) body.push_back({{std::move(line)}});
+  }
   // Half of what is left to the graph, the rest to the processes.
   const std::size_t used = body.size() + foot.size();
   const std::size_t left = height > used ? height - used : 0;
@@ -171,13 +176,14 @@ Result<TopScreen> top_screen(const TopDocuments& documents, const TopChoice& cho
     body.push_back(std::move(line));
   }
   const std::size_t now = body.size() + foot.size();
-  for (TopLine& line : process_rows(*gpus, choice, height > now ? height - now : 0)) {
+  for (TopLine& line : process_rows(*gpus, list_of(*status, "attribution"), choice, width,
+                                    height > now ? height - now : 0)) {
     body.push_back(std::move(line));
   }
   TopScreen screen = filled_up(std::move(body), std::move(foot), width, height);
   screen.gpu_rows = rows.gpus;
   screen.first_gpu_line = first;
-  screen.chosen_gpu = rows.chosen;
+  if (rows.chosen != nullptr) screen.chosen_gpu = text_of(*rows.chosen, "uuid");
   return screen;
 }
 

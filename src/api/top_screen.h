@@ -18,7 +18,7 @@ struct TopSpan {
 };
 using TopLine = std::vector<TopSpan>;
 
-enum class ProcessOrder : std::uint8_t { gpu, memory, pid, name, count_ };
+enum class ProcessOrder : std::uint8_t { gpu, memory, pid, name, owner, count_ };
 enum class GpuOrder : std::uint8_t { index, utilization, power, temperature, memory, count_ };
 const char* to_string(ProcessOrder order);
 const char* to_string(GpuOrder order);
@@ -29,7 +29,7 @@ struct TopChoice {
   std::size_t graph = 0;  // which of top_graphs()
   ProcessOrder processes = ProcessOrder::gpu;
   GpuOrder gpus = GpuOrder::index;
-  std::string filter;   // processes whose name, pid or user have this in them
+  std::string filter;   // processes that have this in name, pid, user, pod, container or job
   bool typing = false;  // the filter is being typed
   bool help = false;
   bool paused = false;

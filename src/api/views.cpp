@@ -7,6 +7,7 @@
 
 #include "api/document_reader.h"
 #include "api/gpu_cells.h"
+#include "api/owner_cells.h"
 #include "api/text_table.h"
 #include "base/clock.h"
 
@@ -119,6 +120,21 @@ std::string gpu_table(const Json& gpus) {
   return table.text();
 }
 
+// How much of the past is kept, and in how much memory.
+std::string history_line(const Json& fields) {
+  const Json& history = list_of(fields, "history");
+  if (history.empty()) return "";
+  constexpr double mebibyte = 1024.0 * 1024;
+  const auto window = [&history](const char* key) {
+    return format_duration(Nanoseconds(static_cast<std::int64_t>(number_of(history, key) * 1e9)));
+  };
+  return fmt::format("\nhistory: {} series in {} of {} MiB: by reading {}, by minute {}\n",
+                     number_cell(history, "series"),
+                     number_cell(history, "memory_bytes", 1, mebibyte),
+                     number_cell(history, "memory_limit_bytes", 0, mebibyte),
+                     window("readings_window_seconds"), window("minutes_window_seconds"));
+}
+
 std::string finding_blocks(const Json& status, const TableStyle& style) {
   std::vector<Finding> findings;
   for (const Json& finding : list_of(status, "findings")) findings.push_back(read_finding(finding));
@@ -153,10 +169,14 @@ Result<std::string> view_gpus(const std::string& gpus) {
   if (!document) return fail(document.error());
   auto columns = columns_of_gpus();
   columns.insert(columns.begin() + 1, Column{"PCI"});
+  const bool owners = std::ranges::any_of(
+      list_of(*document, "gpus"), [](const Json& gpu) { return !card_owners(gpu).empty(); });
+  if (owners) columns.push_back(Column{"OWNER"});
   TextTable table(std::move(columns));
   for (const Json& gpu : list_of(*document, "gpus")) {
     auto cells = cells_of(gpu);
     cells.insert(cells.begin() + 1, text_of(gpu, "pci"));
+    if (owners) cells.push_back(first_of(card_owners(gpu)));
     table.add(std::move(cells));
   }
   return table.text();
@@ -195,7 +215,7 @@ Result<std::string> view_fields(const std::string& fields) {
                called ? number_cell(field, "call_mean_microseconds", 1) : "-",
                called ? number_cell(field, "call_longest_microseconds", 1) : "-"});
   }
-  return table.text();
+  return table.text() + history_line(*document);
 }
 
 }  // namespace stoker::api

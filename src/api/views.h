@@ -22,7 +22,7 @@ struct StatusView {
 Result<StatusView> view_status(const std::string& status, const std::string& gpus,
                                const TableStyle& style, bool verbose = false);
 
-// Of a gpus document: a table of one row a GPU.
+// Of a gpus document: a table of one row a GPU; with who has it where anybody is known to.
 Result<std::string> view_gpus(const std::string& gpus);
 // The same as lines that follow one another, the time in front.
 Result<std::string> view_gpus_now(const std::string& gpus, bool with_titles);

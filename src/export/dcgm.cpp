@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "catalog/xid.h"
+#include "export/owner_labels.h"
 
 namespace stoker::exporting {
 namespace {
@@ -16,6 +17,8 @@ namespace {
 // One line of every family: a GPU, or a GPU instance of one.
 struct Line {
   std::string labels;
+  std::size_t own_labels_at = 0;  // where in `labels` those of one series alone belong
+  const device::MigInfo* mig = nullptr;
   const store::ReadingSet* own = nullptr;
   const store::ReadingSet* card = nullptr;  // a GPU instance falls back to its card's
 
@@ -109,6 +112,7 @@ std::vector<Line> lines_of(const store::GpuSnapshot& gpu) {
     shown.push_back(mig.gpu_instance);
     const auto readings = gpu.migs.find(n);
     Line line;
+    line.mig = &mig;
     line.own = readings != gpu.migs.end() ? &readings->second : &nothing;
     line.card = &gpu.readings;
     append_card(line.labels, gpu, &mig);
@@ -122,19 +126,36 @@ std::vector<Line> lines_of(const store::GpuSnapshot& gpu) {
   return lines;
 }
 
-void write_value(Exposition& out, const Field& row, const std::string& labels, const Value& value) {
+// One line for each that has to be told apart by its owner.
+void append_owned(std::vector<Line>& lines, const Line& line, const store::Snapshot& snapshot,
+                  const store::GpuSnapshot& gpu, const SeriesOptions& options) {
+  for (const OwnerLabels& owner :
+       line_owners(snapshot, gpu, line.mig, options.owners, options.pod_labels)) {
+    Line owned = line;
+    const auto append = [&owned](const std::string& labels) {
+      if (!labels.empty()) owned.labels.append(",").append(labels);
+    };
+    append(owner.before_err);
+    owned.own_labels_at = owned.labels.size();
+    append(owner.after_err);
+    lines.push_back(std::move(owned));
+  }
+}
+
+void write_value(Exposition& out, const Field& row, const Line& line, const Value& value) {
   if (row.dcgm_double()) {
-    out.sample_fixed(labels, as_double(value) * row.dcgm_scale);
+    out.sample_fixed(line.labels, as_double(value) * row.dcgm_scale);
     return;
   }
   const std::int64_t whole = as_dcgm_integer(row, value);
   if (row.id != FieldId::last_xid) {
-    out.sample(labels, whole);
+    out.sample(line.labels, whole);
     return;
   }
-  std::string with_code = labels;
+  std::string with_code = line.labels.substr(0, line.own_labels_at);
   append_label(with_code, "err_code", fmt::format_int(whole).c_str());
   append_label(with_code, "err_msg", xid_name(static_cast<std::uint64_t>(whole)));
+  with_code.append(line.labels, line.own_labels_at);
   out.sample(with_code, whole);
 }
 
@@ -147,14 +168,14 @@ void write_dcgm(Exposition& out, const store::Snapshot& snapshot, const RenderOp
     for (Line& line : lines_of(gpu)) {
       append_host(line.labels, snapshot.hostname, options.series.host_label);
       append_listed(line, list, snapshot, gpu);
-      lines.push_back(std::move(line));
+      append_owned(lines, line, snapshot, gpu, options.series);
     }
   }
   for (const CounterSeries& series : series_to_write(list, options.series.extra_fields)) {
     out.family(series.name, series.type, series.help);
     for (const Line& line : lines) {
       const Reading reading = line.get(series.field->id);
-      if (reading.ok()) write_value(out, *series.field, line.labels, reading.value);
+      if (reading.ok()) write_value(out, *series.field, line, reading.value);
     }
   }
 }

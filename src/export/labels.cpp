@@ -22,6 +22,14 @@ std::vector<std::string> all_gpu_labels(const store::Snapshot& snapshot) {
   return all;
 }
 
+std::string mig_labels(const std::string& gpu, const device::MigInfo& mig) {
+  std::string labels = gpu;
+  append_label(labels, "GPU_I_PROFILE", mig.profile);
+  append_label(labels, "GPU_I_ID", fmt::format_int(mig.gpu_instance).c_str());
+  append_label(labels, "mig_uuid", mig.uuid);
+  return labels;
+}
+
 std::string with(const std::string& labels, std::string_view name, std::string_view value) {
   std::string more = labels;
   append_label(more, name, value);

@@ -14,6 +14,8 @@ namespace stoker::exporting {
 std::string gpu_labels(const store::GpuSnapshot& gpu);
 // The same, one for each of snapshot.gpus.
 std::vector<std::string> all_gpu_labels(const store::Snapshot& snapshot);
+// Of one of its MIG devices; `gpu` is gpu_labels() of its card.
+std::string mig_labels(const std::string& gpu, const device::MigInfo& mig);
 // `labels` and one more.
 std::string with(const std::string& labels, std::string_view name, std::string_view value);
 

@@ -9,6 +9,7 @@
 
 #include "export/labels.h"
 #include "export/own_fields.h"
+#include "export/owner_labels.h"
 #include "health/node_status.h"
 
 namespace stoker::exporting {
@@ -196,6 +197,7 @@ void write_own(Exposition& out, const Snapshot& snapshot, const std::vector<Find
   write_freshness(out, snapshot, labels);
   write_missing(out, snapshot);
   write_own_fields(out, snapshot, labels);
+  if (options.series.owners != OwnerSeries::off) write_owners(out, snapshot, labels);
   write_costs(out, snapshot);
 }
 

@@ -22,14 +22,6 @@ void write_value(Exposition& out, const Field& row, const std::string& labels,
   }
 }
 
-std::string mig_labels(const std::string& gpu, const device::MigInfo& mig) {
-  std::string labels = gpu;
-  append_label(labels, "GPU_I_PROFILE", mig.profile);
-  append_label(labels, "GPU_I_ID", fmt::format_int(mig.gpu_instance).c_str());
-  append_label(labels, "mig_uuid", mig.uuid);
-  return labels;
-}
-
 void write_gpu(Exposition& out, const Field& row, const store::GpuSnapshot& gpu,
                const std::string& labels) {
   if (row.entity == EntityKind::gpu) write_value(out, row, labels, gpu.readings);

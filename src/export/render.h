@@ -8,6 +8,7 @@
 
 #include "export/counters.h"
 #include "export/exposition.h"
+#include "export/owner_labels.h"
 #include "export/series_guard.h"
 #include "model/finding.h"
 #include "store/snapshot.h"
@@ -29,6 +30,8 @@ struct SeriesOptions {
   // DCGM series that are not in the list of counters and wanted beside it (rows with a DCGM name).
   std::vector<FieldId> extra_fields;
   std::string node_label;  // value of `node` on every series; empty: no such label
+  OwnerSeries owners = OwnerSeries::inline_labels;
+  PodLabels pod_labels = PodLabels::pod;  // on DCGM's series
   std::size_t max_series = default_max_series;
 };
 

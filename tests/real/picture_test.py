@@ -1,4 +1,5 @@
-"""The README's picture shows what the command line says today: `stoker status` and `stoker gpus` while GPU 3 hangs.
+"""The README's pictures show what the command line says today: `stoker status` and `stoker gpus` while GPU 3 hangs.
+The screen of `stoker top` is held against the program by top_test.py; that its picture shows this screen is checked here.
 
 Compares with docs/screens/*.txt, numbers masked; with --write it takes new screens, and tools/picture.py draws them.
 """
@@ -33,7 +34,7 @@ def main():
                 file.write_text(re.sub(r"^(node\s+)[^,]+", r"\1gpu-node-17", shown, flags=re.M))
             assert masked(shown) == masked(file.read_text()), f"stoker {verb} now says:\n{shown}\nbut docs/screens has:\n{file.read_text()}"
     subprocess.run([sys.executable, SOURCE_DIR / "tools/picture.py", *([] if "--write" in sys.argv else ["--check"])], check=True)
-    print("the README's picture is current")
+    print("the README's pictures are current")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """`stoker top` in a real terminal (tmux): what it shows, its keys, its resizing, and what it leaves behind.
 
-The screens are kept as docs/screens/top.txt and top-hung.txt with every digit as 9, so that readings may move;
-top_test.py --write writes them anew.
+The screens are kept as docs/screens/top.txt and top-lost.txt with every digit as 9, so that readings may move;
+top_test.py --write writes them anew, and draws the README's picture of the second.
 """
 import re
 import shutil
@@ -98,6 +98,8 @@ def main():
             terminal.wait("a clean end", "left with 0")
         finally:
             terminal.close()
+    if "--write" in sys.argv:
+        subprocess.run([sys.executable, SOURCE_DIR / "tools/picture.py"], check=True)
     print("top: two screens as kept, every key, three sizes, a clean end")
 
 
