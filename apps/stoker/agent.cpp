@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "cluster/kubernetes/pod_resources_client.h"
 #include "device/probe/supervisor.h"
 #include "device/simnode/sim_node.h"
 #include "os/system_env.h"
@@ -284,7 +285,7 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
       store_(clock_, store_options(settings, parts)),
       history_(clock_, history_options(settings, parts)),
       recorder_(std::move(recorder)),
-      told_({&store_, &history_}),
+      told_({&store_, &history_, &process_changes_}),
       derive_(told_),
       heard_(both(derive_, recorder_.get())),
       env_(std::move(parts.env)),
@@ -301,6 +302,7 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
   if (replay_ != nullptr) replay_->tell_node(node_sink());
   source_->start(heard_);
   if (env_ != nullptr) watch_node(settings);
+  if (env_ != nullptr && settings.flag(OptionId::attribution_enabled)) watch_attribution(settings);
 }
 
 Agent::~Agent() {
@@ -309,6 +311,7 @@ Agent::~Agent() {
   if (recorder_ != nullptr) recorder_->finish("the agent ended");
   source_->stop();  // first, that a probe has all the time there is to leave
   counters_watch_.stop();
+  if (attribution_watch_) attribution_watch_->stop();
   if (devices_watch_) devices_watch_->stop();
   if (node_sampler_ != nullptr) node_sampler_->stop();
   if (keeper_) keeper_->stop();
@@ -343,6 +346,22 @@ void Agent::watch_node(const Settings& settings) {
   node_sampler_->start();
   devices_watch_.emplace(*env_, [sink](const NodeDevices& seen) { sink.devices(seen); });
   devices_watch_->start();
+}
+
+void Agent::watch_attribution(const Settings& settings) {
+  // One for as long as the watch asks it.
+  auto kubelet = std::make_shared<cluster::kubernetes::PodResourcesClient>(
+      cluster::kubernetes::PodResourcesOptions{
+          .socket = settings.text(OptionId::attribution_kubelet_socket)});
+  attribution_watch_.emplace(cluster::AttributionParts{
+      .env = *env_,
+      .changes = process_changes_,
+      .snapshot = [this] { return store_.snapshot(); },
+      .list_pods = [kubelet](const std::stop_token& stop) { return kubelet->list(stop); },
+      .tell = [this](Attribution told) { store_.on_attribution(std::move(told)); },
+      .period = device::probe::scaled(settings.duration(OptionId::attribution_period),
+                                      settings.number(OptionId::sample_scale))});
+  attribution_watch_->start();
 }
 
 std::optional<ReplayState> Agent::replay() const {

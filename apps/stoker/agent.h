@@ -9,6 +9,7 @@
 
 #include "api/service.h"
 #include "base/result.h"
+#include "cluster/attribution_watch.h"
 #include "config/settings.h"
 #include "counters_watch.h"
 #include "data_folder.h"
@@ -83,6 +84,7 @@ class Agent {
   // Where the node's own readings go.
   device::record::NodeSink node_sink();
   void watch_node(const config::Settings& settings);
+  void watch_attribution(const config::Settings& settings);
 
   // Constant after construction.
   std::optional<DataFolder> data_;        // none: a replay
@@ -94,14 +96,17 @@ class Agent {
   history::History history_;
   std::optional<history::Keeper> keeper_;               // saves history_; none: a replay
   std::unique_ptr<device::record::Recorder> recorder_;  // nullptr: not asked for
-  device::Tee told_;                                    // tells store_ and history_
-  sample::Derive derive_;                               // tells told_
-  device::Tee heard_;                                   // tells derive_ and recorder_
-  std::shared_ptr<os::Env> env_;                        // nullptr: a replay
-  std::unique_ptr<device::Source> source_;              // tells heard_
+  cluster::ProcessChanges process_changes_;
+  device::Tee told_;                        // tells store_, history_, process_changes_
+  sample::Derive derive_;                   // tells told_
+  device::Tee heard_;                       // tells derive_ and recorder_
+  std::shared_ptr<os::Env> env_;            // nullptr: a replay
+  std::unique_ptr<device::Source> source_;  // tells heard_
   // They tell node_sink(); none: a replay.
   std::unique_ptr<sample::NodeSampler> node_sampler_;
   std::optional<sample::DevicesWatch> devices_watch_;
+  std::optional<cluster::AttributionWatch>
+      attribution_watch_;                    // tells store_; none: replay, or off
   api::Service service_;                     // asks store_ and history_
   CountersWatch counters_watch_;             // tells service_
   std::unique_ptr<net::HttpServer> server_;  // asks service_

@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "cluster/fake_proc_test_support.h"
+#include "device/simnode/simnode_test_support.h"
 #include "store/store_test_support.h"
 
 namespace stoker::cluster {
@@ -121,6 +123,28 @@ TEST_F(ProcessLookTest, AHiddenProcIsSaidToBeHidden) {
   const auto seen = look_.look(lists().gpu({{.pid = 7}}));
   EXPECT_EQ(seen.source.reason, Reason::no_permission);
   EXPECT_THAT(seen.source.detail, HasSubstr("hidepid"));
+}
+
+// By the code that reads a real /proc, from the files of a simulated node.
+TEST(ProcessLookOnASimulatedNode, FindsTheSlurmJobAndThePods) {
+  const simnode::TestFolder folder;
+  const auto node = simnode::SimNode::create({.profile = "hgx-h100"}, folder.path());
+  ASSERT_TRUE(node) << node.error().describe();
+  const auto env = os::make_system_env("/", node->root());
+  ProcessLook look(*env);
+  const auto seen = look.look(Lists(*env)
+                                  .gpu({{.pid = 4194305}})
+                                  .gpu({{.pid = 4194309}})
+                                  .gpu({{.pid = static_cast<std::uint32_t>(::getpid())}}));
+  EXPECT_EQ(seen.processes.at(4194305).job,
+            (SlurmJob{.id = "4711", .step = "0", .name = "pretrain"}));
+  EXPECT_EQ(seen.processes.at(4194309).cgroup.runtime, "containerd");
+  EXPECT_EQ(seen.processes.at(4194309).cgroup.pod_uid, "51000000-0000-4000-8000-000000000005");
+  EXPECT_EQ(seen.processes.at(4194309).uid, 0U);
+  if (os::shows_host_pids(*env)) {
+    EXPECT_EQ(seen.processes.at(static_cast<std::uint32_t>(::getpid())).uid, ::geteuid())
+        << "a process of this machine, which somebody put on a simulated GPU";
+  }
 }
 
 }  // namespace

@@ -201,11 +201,29 @@ void check_xid(const Snapshot& snapshot, const GpuSnapshot& gpu, std::vector<Fin
   out.push_back(std::move(finding));
 }
 
+void check_attribution(const Snapshot& snapshot, std::vector<Finding>& out) {
+  if (snapshot.attribution == nullptr) return;
+  const auto check = [&](const AttributionSource& told, RuleId id, std::string_view message) {
+    if (told.reason == Reason::ok || told.reason == Reason::pending ||
+        told.reason == Reason::no_source) {
+      return;
+    }
+    Finding finding = make(id, node_of(snapshot), std::string(message));
+    if (!told.detail.empty()) finding.evidence.push_back(told.detail);
+    out.push_back(std::move(finding));
+  };
+  check(snapshot.attribution->processes, RuleId::attribution_processes,
+        "Whose processes run on the GPUs is not known");
+  check(snapshot.attribution->pods, RuleId::attribution_pods,
+        "Which pod holds which GPU is not known");
+}
+
 }  // namespace
 
 std::vector<Finding> evaluate(const Snapshot& snapshot, const Expected& expected) {
   std::vector<Finding> findings = expected_findings(snapshot, expected);
   check_source(snapshot, findings);
+  check_attribution(snapshot, findings);
   for (const GpuSnapshot& gpu : snapshot.gpus) {
     check_state(snapshot, gpu, findings);
     check_readings(snapshot, gpu, findings);

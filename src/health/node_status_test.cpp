@@ -57,6 +57,24 @@ TEST(NodeStatus, ALostGpuIsCriticalAndTheReasonCountsTheOthers) {
   EXPECT_EQ(node.verdict().reason, "GPU 3 (0000:13:00.0) is lost; 7 of 8 GPUs answer");
 }
 
+TEST(NodeStatus, SaysWhyNobodyCanBeNamedAndStaysOk) {
+  Node node;
+  Attribution told;
+  told.processes = {.reason = Reason::no_permission, .detail = "set hostPID: true"};
+  told.pods = {.reason = Reason::failed, .detail = "nothing listens"};
+  node.store.on_attribution(told);
+  const auto processes = find(node.findings(), "attribution-processes");
+  ASSERT_TRUE(processes);
+  EXPECT_EQ(processes->severity, Severity::info);
+  EXPECT_EQ(processes->evidence.at(0), "set hostPID: true");
+  ASSERT_TRUE(find(node.findings(), "attribution-pods"));
+  EXPECT_EQ(node.verdict().verdict, Verdict::ok) << "the GPUs are as well as before";
+  told.processes = {.reason = Reason::ok};
+  told.pods = {.reason = Reason::no_source};
+  node.store.on_attribution(told);
+  EXPECT_TRUE(node.findings().empty()) << "a node without a kubelet lacks nothing";
+}
+
 TEST(NodeStatus, AGpuThatCanNotBeOpenedIsToldAndNeverOk) {
   Node node(7);
   node.store.on_status({.state = SourceState::running,
