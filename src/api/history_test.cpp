@@ -1,11 +1,14 @@
 #include "history/history.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "api/documents.h"
 #include "api/history_document.h"
 #include "api/history_view.h"
+#include "api/views.h"
 #include "store/store_test_support.h"
 
 namespace stoker::api {
@@ -44,6 +47,22 @@ struct Node {
                             .period_of = [](const Field&) { return Seconds(1); }}};
   store::Snapshot snapshot;
 };
+
+TEST(HistoryDocument, IsMeasuredBesideTheFieldsThatItKeeps) {
+  const Node node;
+  const auto facts = node.history.facts();
+  const std::string document = fields_document(nullptr, facts);
+  const std::string want =
+      fmt::format(R"("history":{{"series":2,"memory_bytes":{},"memory_limit_bytes":8388608,)"
+                  R"("readings_window_seconds":3600,"minutes_window_seconds":86400,"given_up":0}})",
+                  facts.bytes);
+  EXPECT_NE(document.find(want), std::string::npos) << document.substr(0, 300);
+  const auto table = view_fields(document);
+  ASSERT_TRUE(table);
+  EXPECT_NE(table->find("\nhistory: 2 series in "), std::string::npos);
+  EXPECT_NE(table->find(" of 8 MiB: by reading 1 h 0 min, by minute 1 d 0 h\n"), std::string::npos);
+  EXPECT_EQ(view_fields(fields_document(nullptr))->find("history:"), std::string::npos);
+}
 
 TEST(HistoryDocument, TellsEachGpuWithItsReasonsInTheOrderOfTheirIndex) {
   Node node;
