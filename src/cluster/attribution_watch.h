@@ -44,7 +44,7 @@ struct AttributionParts {
   ProcessChanges& changes;
   std::function<store::Snapshot()> snapshot;
   // Asks the kubelet, as KeptPods::take wants it; returns early to stop.
-  std::function<Result<PodResources>(const std::stop_token&)> list_pods;
+  std::function<Result<PodsAnswer>(const std::stop_token&)> list_pods;
   std::function<void(Attribution)> tell;  // store::Store::on_attribution
   Nanoseconds period = Seconds(10);       // of asking the kubelet
 };

@@ -19,18 +19,23 @@ class AttributionWatchTest : public testing::Test {
   ~AttributionWatchTest() override { watch_.reset(); }
 
   void start() {
-    watch_.emplace(AttributionParts{.env = proc_.env(),
-                                    .changes = changes_,
-                                    .snapshot = [this] { return store_.snapshot(); },
-                                    .list_pods = [this](const std::stop_token&) { return asked(); },
-                                    .tell =
-                                        [this](Attribution told) {
-                                          store_.on_attribution(told);
-                                          const MutexLock lock(mutex_);
-                                          last_ = std::move(told);
-                                          news_.notify_all();
-                                        },
-                                    .period = Milliseconds(20)});
+    watch_.emplace(
+        AttributionParts{.env = proc_.env(),
+                         .changes = changes_,
+                         .snapshot = [this] { return store_.snapshot(); },
+                         .list_pods = [this](const std::stop_token&) -> Result<PodsAnswer> {
+                           auto pods = asked();
+                           if (!pods) return fail(pods.error());
+                           return PodsAnswer{.containers = std::move(*pods)};
+                         },
+                         .tell =
+                             [this](Attribution told) {
+                               store_.on_attribution(told);
+                               const MutexLock lock(mutex_);
+                               last_ = std::move(told);
+                               news_.notify_all();
+                             },
+                         .period = Milliseconds(20)});
     watch_->start();
   }
   void list(std::vector<device::ProcessInfo> processes) {

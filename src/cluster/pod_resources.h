@@ -1,6 +1,7 @@
 // Cluster stage: what the kubelet's pod resources API says, as plain data. cluster/kubernetes reads it.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -31,5 +32,10 @@ struct ContainerResources {
 };
 
 using PodResources = std::vector<ContainerResources>;
+
+struct PodsAnswer {
+  PodResources containers;
+  std::uint64_t kubelet = 0;  // another number than in the last answer: it has started anew since
+};
 
 }  // namespace stoker::cluster

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/log.h"
-#include "cluster/kubernetes/socket_file.h"
 #include "pod_resources.grpc.pb.h"
 
 namespace stoker::cluster::kubernetes {
@@ -122,6 +121,8 @@ Result<void> PodResourcesClient::connect() {
   if (channel_ != nullptr && channel_->file == *file) return {};
   channel_.reset();
   if (auto tried = try_socket(options_.socket); !tried) return tried;
+  if (last_ != *file) ++kubelets_;
+  last_ = *file;
   take_grpcs_log();
   auto channel = grpc::CreateCustomChannel("unix:" + options_.socket,
                                            grpc::InsecureChannelCredentials(), channel_arguments());
@@ -130,7 +131,7 @@ Result<void> PodResourcesClient::connect() {
   return {};
 }
 
-Result<PodResources> PodResourcesClient::list(const std::stop_token& stop) {
+Result<PodsAnswer> PodResourcesClient::list(const std::stop_token& stop) {
   if (auto connected = connect(); !connected) return fail(connected.error());
   grpc::ClientContext context;
   context.set_deadline(gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
@@ -141,7 +142,7 @@ Result<PodResources> PodResourcesClient::list(const std::stop_token& stop) {
     const std::stop_callback give_up(stop, [&context] { context.TryCancel(); });
     status = channel_->stub->List(&context, {}, &answer);
   }
-  if (status.ok()) return resources_of(answer);
+  if (status.ok()) return PodsAnswer{.containers = resources_of(answer), .kubelet = kubelets_};
   channel_.reset();
   return fail(error_of(status, options_.socket));
 }

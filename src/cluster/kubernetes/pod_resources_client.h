@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "cluster/kubernetes/socket_file.h"
 #include "cluster/pod_resources.h"
 
 namespace stoker::cluster::kubernetes {
@@ -31,7 +33,7 @@ class PodResourcesClient {
   // refused, and strings are cut at 256 bytes. Errors: not_found (the socket's folder is not there: no
   // kubelet), unavailable (nothing listens there, or the kubelet hung up), timeout, no_permission (of
   // the file, or told by the kubelet), cancelled (asked to stop), not_supported (no such API), corrupt.
-  Result<PodResources> list(const std::stop_token& stop);
+  Result<PodsAnswer> list(const std::stop_token& stop);
 
  private:
   struct Channel;
@@ -40,6 +42,8 @@ class PodResourcesClient {
 
   const PodResourcesOptions options_;
   std::unique_ptr<Channel> channel_;  // nullptr: none, or the last question failed
+  std::optional<SocketFile> last_;    // that was connected to
+  std::uint64_t kubelets_ = 0;        // that were
 };
 
 }  // namespace stoker::cluster::kubernetes

@@ -80,7 +80,7 @@ class PodResourcesClientTest : public testing::Test {
     server_->Shutdown(std::chrono::system_clock::now());
     server_.reset();
   }
-  static ErrorCode code_of(const Result<PodResources>& answer) {
+  static ErrorCode code_of(const Result<PodsAnswer>& answer) {
     return answer ? ErrorCode::internal : answer.error().code();
   }
 
@@ -98,12 +98,12 @@ TEST_F(PodResourcesClientTest, TellsEveryContainerThatHoldsADevice) {
   PodResourcesClient asks({.socket = socket_});
   const auto answer = asks.list(never_);
   ASSERT_TRUE(answer) << answer.error().describe();
-  ASSERT_THAT(*answer, SizeIs(1));
-  EXPECT_EQ(answer->front().pod, "trainer");
-  EXPECT_EQ(answer->front().pod_namespace, "team");
-  EXPECT_EQ(answer->front().container, "main");
-  EXPECT_EQ(answer->front().devices.front().resource, "nvidia.com/gpu");
-  EXPECT_THAT(answer->front().devices.front().ids, ElementsAre("GPU-a", "GPU-b::3"));
+  ASSERT_THAT(answer->containers, SizeIs(1));
+  EXPECT_EQ(answer->containers.front().pod, "trainer");
+  EXPECT_EQ(answer->containers.front().pod_namespace, "team");
+  EXPECT_EQ(answer->containers.front().container, "main");
+  EXPECT_EQ(answer->containers.front().devices.front().resource, "nvidia.com/gpu");
+  EXPECT_THAT(answer->containers.front().devices.front().ids, ElementsAre("GPU-a", "GPU-b::3"));
 }
 
 // Bytes of fields 4 and 5 of a pod and field 5 of a claimed device, which newer kubelets have
@@ -124,8 +124,8 @@ TEST_F(PodResourcesClientTest, ReadsResourceClaimsOfNewerKubelets) {
   PodResourcesClient asks({.socket = socket_});
   const auto answer = asks.list(never_);
   ASSERT_TRUE(answer) << answer.error().describe();
-  ASSERT_THAT(*answer, SizeIs(1));
-  const ClaimedDevice& claimed = answer->front().claimed.at(0);
+  ASSERT_THAT(answer->containers, SizeIs(1));
+  const ClaimedDevice& claimed = answer->containers.front().claimed.at(0);
   EXPECT_EQ(claimed.claim, "claim");
   EXPECT_EQ(claimed.claim_namespace, "team");
   EXPECT_EQ(claimed.driver, "gpu.nvidia.com");
@@ -137,13 +137,17 @@ TEST_F(PodResourcesClientTest, ReadsResourceClaimsOfNewerKubelets) {
 TEST_F(PodResourcesClientTest, SurvivesTenRestartsOfTheKubelet) {
   PodResourcesClient asks({.socket = socket_});
   EXPECT_EQ(code_of(asks.list(never_)), ErrorCode::unavailable) << "it has not started yet";
+  std::uint64_t last = 0;
   for (int restart = 0; restart < 10; ++restart) {
     kubelet_.answer.Clear();
     kubelet_.add("pod-" + std::to_string(restart), "nvidia.com/gpu", {"GPU-a"});
     start_kubelet();
     const auto answer = asks.list(never_);
     ASSERT_TRUE(answer) << restart << ": " << answer.error().describe();
-    EXPECT_EQ(answer->front().pod, "pod-" + std::to_string(restart));
+    EXPECT_EQ(answer->containers.front().pod, "pod-" + std::to_string(restart));
+    EXPECT_NE(answer->kubelet, last) << "it is another one";
+    last = answer->kubelet;
+    EXPECT_EQ(asks.list(never_)->kubelet, last) << "and is that still";
     stop_kubelet();
     if (restart % 2 == 1) std::filesystem::remove(socket_);
     EXPECT_EQ(code_of(asks.list(never_)), ErrorCode::unavailable) << restart;
@@ -199,8 +203,8 @@ TEST_F(PodResourcesClientTest, StringsAreCut) {
   PodResourcesClient asks({.socket = socket_});
   const auto answer = asks.list(never_);
   ASSERT_TRUE(answer);
-  EXPECT_THAT(answer->front().pod, SizeIs(256));
-  EXPECT_THAT(answer->front().devices.front().ids.front(), SizeIs(256));
+  EXPECT_THAT(answer->containers.front().pod, SizeIs(256));
+  EXPECT_THAT(answer->containers.front().devices.front().ids.front(), SizeIs(256));
 }
 
 TEST_F(PodResourcesClientTest, WhereThereIsNoFolderThereIsNoKubelet) {

@@ -28,7 +28,9 @@ std::string folder_of(const std::string& path) {
 Result<SocketFile> find_socket(const std::string& path) {
   struct stat file{};
   if (::stat(path.c_str(), &file) == 0) {
-    if (S_ISSOCK(file.st_mode)) return SocketFile{file.st_dev, file.st_ino};
+    constexpr std::int64_t second = 1'000'000'000;
+    const std::int64_t made_at = (file.st_mtim.tv_sec * second) + file.st_mtim.tv_nsec;
+    if (S_ISSOCK(file.st_mode)) return SocketFile{file.st_dev, file.st_ino, made_at};
     return fail(ErrorCode::unavailable, path + " is no socket");
   }
   const int problem = errno;

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"
@@ -13,6 +14,7 @@ namespace stoker::cluster::kubernetes {
 struct SocketFile {
   dev_t device = 0;
   ino_t inode = 0;
+  std::int64_t made_at = 0;  // nanoseconds; file systems use inodes again
   friend bool operator==(const SocketFile&, const SocketFile&) = default;
 };
 
