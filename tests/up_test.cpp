@@ -71,6 +71,21 @@ class Up : public ::testing::Test {
   TempFolder folder_;
 };
 
+TEST_F(Up, TellsOwnersWhereTheConfigSaysAndTakesAChangeOver) {
+  const auto config = folder_.write("stoker.yaml", "metrics: {owners: info}\n");
+  StokerProcess agent(up({"--config", config}));
+  const auto url = agent.wait_ready();
+  ASSERT_NE(url, "") << agent.err();
+  const auto info = get_until(url + "/metrics", "stoker_gpu_owner_info{gpu=\"0\"");
+  EXPECT_NE(info.find("hpc_job=\"4711\",hpc_job_name=\"pretrain\"} 1"), std::string::npos);
+  EXPECT_EQ(info.find("hpc_job=\"4711\"} "), std::string::npos) << "a DCGM series has it";
+  folder_.write("stoker.yaml", "metrics: {owners: inline}\n");
+  agent.signal(SIGHUP);
+  const auto labels = get_until(url + "/metrics", "hpc_job=\"4711\"} ");
+  EXPECT_NE(labels.find("DCGM_FI_DEV_GPU_TEMP{gpu=\"0\""), std::string::npos);
+  EXPECT_NE(labels.find("hpc_job=\"4711\"} "), std::string::npos);
+}
+
 TEST_F(Up, ServesASimulatedNodeAndSaysThatItIsOne) {
   StokerProcess agent(up());
   const auto url = agent.wait_ready();
@@ -88,13 +103,18 @@ TEST_F(Up, ServesASimulatedNodeAndSaysThatItIsOne) {
   EXPECT_EQ(status.status, 0) << status.out << status.err;
   expect_golden("cli/status.txt",
                 masked(replaced(status.out, "node      " + hostname() + ",", "node      HOST,")));
+  for (const char* gpu : {"0", "1", "2", "3", "6"}) {  // those with a Slurm job
+    get_until(url + "/metrics", "stoker_gpu_owner_info{gpu=\"" + std::string(gpu));
+  }
+  EXPECT_NE(get(url + "/metrics").find("hpc_job=\"4711\"} "), std::string::npos);
   const auto gpus = run_stoker({"gpus", "--agent", url});
   EXPECT_EQ(gpus.status, 0) << gpus.err;
   expect_golden("cli/gpus.txt", masked(gpus.out));
   const auto fields = run_stoker({"fields", "--agent", url});
   EXPECT_EQ(fields.status, 0) << fields.err;
   EXPECT_EQ(fields.out.rfind("FIELD ", 0), 0U);
-  EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(fields.out, '\n')), field_count + 1);
+  EXPECT_EQ(static_cast<std::size_t>(std::ranges::count(fields.out, '\n')),
+            field_count + 3);  // titles, and what is kept of them
   for (const Field& field : all_fields()) {
     EXPECT_NE(fields.out.find("\n" + std::string(field.name) + " "), std::string::npos)
         << field.name;

@@ -27,6 +27,7 @@ def main():
     with scratch() as folder, stoker_up(folder, "hgx-h100") as (url, data):
         subprocess.run([harness.STOKER, "sim", "inject", "--data", data, "hang", "--gpu", "3"], check=True, capture_output=True)
         wait_for("GPU 3 to be told as hung", lambda: "hung" in screen(url, "gpus"))
+        wait_for("the owners of the others", lambda: screen(url, "gpus").count(" job ") == 4)
         for verb in ("status", "gpus"):
             shown, file = screen(url, verb), SCREENS / f"{verb}.txt"
             if "--write" in sys.argv:

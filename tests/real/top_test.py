@@ -71,7 +71,7 @@ def main():
         try:
             # a curve needs some readings
             terminal.wait("a curve of some seconds", "power (watts)", "GPU 0: min", "nothing is wrong", "████████")
-            compare("top.txt", terminal.wait("processes", ">  0", "compute"))
+            compare("top.txt", terminal.wait("processes and their owners", ">  0", "job 4711.0 pretrain"))
             terminal.keys("j", "j")
             terminal.wait("the third GPU", ">  2", "GPU 2: min")
             terminal.keys("g")
