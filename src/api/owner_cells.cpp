@@ -167,7 +167,8 @@ std::vector<std::string> why_no_owners(const Json& attribution) {
   return lines;
 }
 
-std::string cut_front(const std::string& text, std::size_t width, bool unicode) {
+std::string cut_pod(const std::string& text, std::size_t width, bool unicode) {
+  if (text.find('/') == std::string::npos) return cut_end(text, width, unicode);
   const std::size_t wide = columns(text);
   if (wide <= width || width == 0) return wide <= width ? text : "";
   return (unicode ? "…" : "~") + text.substr(byte_of(text, wide - width + 1));

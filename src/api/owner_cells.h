@@ -33,8 +33,9 @@ std::string first_of(const std::vector<std::string>& owners);
 // is that of a status document.
 std::vector<std::string> why_no_owners(const Json& attribution);
 
-// At most `width` columns, with a mark where the front (of "a/pod-name") or the end was cut off.
-std::string cut_front(const std::string& text, std::size_t width, bool unicode);
+// At most `width` columns, with a mark where something was cut off: the front of "namespace/pod", whose
+// end says most, and the end of everything else.
+std::string cut_pod(const std::string& text, std::size_t width, bool unicode);
 std::string cut_end(const std::string& text, std::size_t width, bool unicode);
 
 }  // namespace stoker::api

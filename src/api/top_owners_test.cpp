@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "api/documents.h"
+#include "api/owner_cells.h"
 #include "api/top_screen.h"
 #include "api/views.h"
 #include "export/owners_test_support.h"
@@ -131,6 +132,14 @@ TEST(TopOwners, AreWhatTheFilterAndTheOrderGoBy) {
   EXPECT_LT(ordered.find("job 4712"), ordered.find("job 4713"));
   EXPECT_LT(ordered.find("job 4713"), ordered.find("torchrun"));
   EXPECT_LT(ordered.find("torchrun"), ordered.find("nvtop")) << "nobody's come last";
+}
+
+TEST(TopOwners, AreCutWhereTheySayLeast) {
+  EXPECT_EQ(cut_pod("research/trainer-0-abcde", 10, true), "…r-0-abcde");
+  EXPECT_EQ(cut_pod("pod 51000000-0000", 10, false), "pod 51000~");
+  EXPECT_EQ(cut_end("4711.0 pretraining", 8, false), "4711.0 ~");
+  EXPECT_EQ(cut_end("ünïcödé", 4, true), "ünï…");
+  EXPECT_EQ(cut_end("fits", 4, true), "fits");
 }
 
 TEST(TopOwners, AreAColumnOfTheTableOfGpusWhereAnyIsKnown) {

@@ -111,14 +111,14 @@ class Columns {
     const Json& process = *row.process;
     if (pod_ > 0) {
       return fmt::format("{} {:<8} {} {} {} {} {}", front, row.type, ends(user_cell(process), 10),
-                         pad(cut_front(pod_cell(process), pod_, unicode_), pod_),
+                         pad(cut_pod(pod_cell(process), pod_, unicode_), pod_),
                          ends(container_cell(process), 16), ends(job_cell(process), 16), row.name);
     }
     if (owner_ > 0) {
       const bool job = !list_of(process, "job").empty();
       return fmt::format(
           "{} {} {} {} {}", front, row.type == "graphics" ? 'G' : 'C', ends(user_cell(process), 8),
-          job ? ends(row.owner, owner_) : pad(cut_front(row.owner, owner_, unicode_), owner_),
+          job ? ends(row.owner, owner_) : pad(cut_pod(row.owner, owner_, unicode_), owner_),
           row.name);
     }
     return fmt::format("{} {:<9} {}", front, row.type, row.name);

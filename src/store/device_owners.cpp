@@ -25,6 +25,15 @@ auto name_of(const PodContainer& container) {
   return std::tie(container.pod_namespace, container.pod, container.container);
 }
 
+// Without a container last.
+auto order_of(const DeviceOwner& owner) {
+  static const PodContainer none;
+  static const std::string no_job;
+  return std::tuple_cat(std::make_tuple(owner.hold == nullptr),
+                        name_of(owner.hold != nullptr ? owner.hold->holder : none),
+                        std::tie(owner.job != nullptr ? owner.job->id : no_job));
+}
+
 // One for each container.
 std::vector<DeviceOwner> containers(const Snapshot& snapshot, const GpuSnapshot& gpu,
                                     const CardPart& part) {
@@ -112,10 +121,8 @@ std::vector<DeviceOwner> owners_of(const Snapshot& snapshot, const GpuSnapshot& 
   for (const auto& [key, job] : jobs) {
     if (key.first == nullptr) owners.push_back({.job = job});
   }
-  std::ranges::stable_sort(owners, [](const DeviceOwner& a, const DeviceOwner& b) {
-    if (a.hold == nullptr || b.hold == nullptr) return a.hold != nullptr && b.hold == nullptr;
-    return name_of(a.hold->holder) < name_of(b.hold->holder);
-  });
+  std::ranges::sort(
+      owners, [](const DeviceOwner& a, const DeviceOwner& b) { return order_of(a) < order_of(b); });
   return owners;
 }
 
