@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "cluster/kubernetes/pod_resources_client.h"
+#include "cluster/kubelet.h"
 #include "device/probe/supervisor.h"
 #include "device/simnode/sim_node.h"
 #include "os/system_env.h"
@@ -350,9 +350,8 @@ void Agent::watch_node(const Settings& settings) {
 
 void Agent::watch_attribution(const Settings& settings) {
   // One for as long as the watch asks it.
-  auto kubelet = std::make_shared<cluster::kubernetes::PodResourcesClient>(
-      cluster::kubernetes::PodResourcesOptions{
-          .socket = settings.text(OptionId::attribution_kubelet_socket)});
+  auto kubelet = std::make_shared<cluster::Kubelet>(
+      settings.text(OptionId::attribution_kubelet_socket), cluster::kubelet_library());
   attribution_watch_.emplace(cluster::AttributionParts{
       .env = *env_,
       .changes = process_changes_,

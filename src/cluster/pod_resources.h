@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <vector>
+
+#include "base/result.h"
 
 namespace stoker::cluster {
 
@@ -36,6 +39,16 @@ using PodResources = std::vector<ContainerResources>;
 struct PodsAnswer {
   PodResources containers;
   std::uint64_t kubelet = 0;  // another number than in the last answer: it has started anew since
+};
+
+// Asks for them. One thread only.
+class PodResourcesSource {
+ public:
+  virtual ~PodResourcesSource() = default;
+  // Every container of this node that holds a device. Errors: not_found (no kubelet here),
+  // unavailable (nothing listens, or the kubelet hung up), timeout, no_permission (of the socket, or
+  // told by the kubelet), cancelled (asked to stop), not_supported (no such API), corrupt.
+  virtual Result<PodsAnswer> list(const std::stop_token& stop) = 0;
 };
 
 }  // namespace stoker::cluster

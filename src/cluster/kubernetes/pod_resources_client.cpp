@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "base/log.h"
+#include "cluster/socket_file.h"
 #include "pod_resources.grpc.pb.h"
 
 namespace stoker::cluster::kubernetes {
@@ -78,13 +78,10 @@ Error error_of(const grpc::Status& status, const std::string& socket) {
   }
 }
 
-// What gRPC has to say of itself goes into our log, and only where somebody looks for it.
-void take_grpcs_log() {
+// What gRPC has to say of itself is no line of our log; what matters is in the status.
+void silence_grpc() {
   static std::once_flag once;
-  std::call_once(once, [] {
-    gpr_set_log_function(
-        [](gpr_log_func_args* line) { log::debug("grpc", {{"message", cut(line->message)}}); });
-  });
+  std::call_once(once, [] { gpr_set_log_function([](gpr_log_func_args* /*line*/) {}); });
 }
 
 grpc::ChannelArguments channel_arguments() {
@@ -123,7 +120,7 @@ Result<void> PodResourcesClient::connect() {
   if (auto tried = try_socket(options_.socket); !tried) return tried;
   if (last_ != *file) ++kubelets_;
   last_ = *file;
-  take_grpcs_log();
+  silence_grpc();
   auto channel = grpc::CreateCustomChannel("unix:" + options_.socket,
                                            grpc::InsecureChannelCredentials(), channel_arguments());
   channel_ = std::make_unique<Channel>(

@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "cluster/kubernetes/socket_file.h"
 #include "cluster/pod_resources.h"
+#include "cluster/socket_file.h"
 
 namespace stoker::cluster::kubernetes {
 
@@ -20,20 +20,16 @@ struct PodResourcesOptions {
 };
 
 // A kubelet that restarts makes its socket file anew: whatever fails, the next question starts from the
-// file again, so no channel stays dead. Where the socket's folder is not there nothing of gRPC is ever
-// started. One thread only.
-class PodResourcesClient {
+// file again, so no channel stays dead.
+class PodResourcesClient final : public PodResourcesSource {
  public:
   explicit PodResourcesClient(PodResourcesOptions options);
-  ~PodResourcesClient();
+  ~PodResourcesClient() override;
   PodResourcesClient(const PodResourcesClient&) = delete;
   PodResourcesClient& operator=(const PodResourcesClient&) = delete;
 
-  // Every container of this node that holds a device; an answer above gRPC's own limit of 4 MiB is
-  // refused, and strings are cut at 256 bytes. Errors: not_found (the socket's folder is not there: no
-  // kubelet), unavailable (nothing listens there, or the kubelet hung up), timeout, no_permission (of
-  // the file, or told by the kubelet), cancelled (asked to stop), not_supported (no such API), corrupt.
-  Result<PodsAnswer> list(const std::stop_token& stop);
+  // An answer above gRPC's own limit of 4 MiB is refused, and strings are cut at 256 bytes.
+  Result<PodsAnswer> list(const std::stop_token& stop) override;
 
  private:
   struct Channel;

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/unique_fd.h"
+#include "cluster/kubelet.h"
 #include "pod_resources.grpc.pb.h"
 
 namespace stoker::cluster::kubernetes {
@@ -53,6 +54,8 @@ class FakeKubelet final : public v1::PodResourcesLister::Service {
     for (const auto& id : ids) devices->add_device_ids(id);
   }
 };
+
+constexpr Nanoseconds patient = Seconds(100);  // however busy the machine is
 
 class PodResourcesClientTest : public testing::Test {
  protected:
@@ -95,7 +98,7 @@ TEST_F(PodResourcesClientTest, TellsEveryContainerThatHoldsADevice) {
   kubelet_.add("trainer", "nvidia.com/gpu", {"GPU-a", "GPU-b::3"});
   kubelet_.answer.add_pod_resources()->add_containers()->set_name("no device");
   start_kubelet();
-  PodResourcesClient asks({.socket = socket_});
+  PodResourcesClient asks({.socket = socket_, .deadline = patient});
   const auto answer = asks.list(never_);
   ASSERT_TRUE(answer) << answer.error().describe();
   ASSERT_THAT(answer->containers, SizeIs(1));
@@ -121,7 +124,7 @@ TEST_F(PodResourcesClientTest, ReadsResourceClaimsOfNewerKubelets) {
                           field(0x22, std::string("\x01\x02")) + field(0x2a, "");
   ASSERT_TRUE(kubelet_.answer.ParseFromString(field(0x0a, pod)));
   start_kubelet();
-  PodResourcesClient asks({.socket = socket_});
+  PodResourcesClient asks({.socket = socket_, .deadline = patient});
   const auto answer = asks.list(never_);
   ASSERT_TRUE(answer) << answer.error().describe();
   ASSERT_THAT(answer->containers, SizeIs(1));
@@ -135,7 +138,7 @@ TEST_F(PodResourcesClientTest, ReadsResourceClaimsOfNewerKubelets) {
 }
 
 TEST_F(PodResourcesClientTest, SurvivesTenRestartsOfTheKubelet) {
-  PodResourcesClient asks({.socket = socket_});
+  PodResourcesClient asks({.socket = socket_, .deadline = patient});
   EXPECT_EQ(code_of(asks.list(never_)), ErrorCode::unavailable) << "it has not started yet";
   std::uint64_t last = 0;
   for (int restart = 0; restart < 10; ++restart) {
@@ -179,7 +182,7 @@ TEST_F(PodResourcesClientTest, AQuestionIsGivenUpToStop) {
 
 TEST_F(PodResourcesClientTest, RefusalsAreTold) {
   start_kubelet();
-  PodResourcesClient asks({.socket = socket_});
+  PodResourcesClient asks({.socket = socket_, .deadline = patient});
   kubelet_.status = {grpc::StatusCode::PERMISSION_DENIED, "not you"};
   const auto denied = asks.list(never_);
   EXPECT_EQ(code_of(denied), ErrorCode::no_permission);
@@ -193,14 +196,14 @@ TEST_F(PodResourcesClientTest, RefusalsAreTold) {
 TEST_F(PodResourcesClientTest, AnAnswerOfMoreThanFourMebibytesIsRefused) {
   kubelet_.add("huge", "nvidia.com/gpu", std::vector<std::string>(5000, std::string(1000, 'x')));
   start_kubelet();
-  PodResourcesClient asks({.socket = socket_});
+  PodResourcesClient asks({.socket = socket_, .deadline = patient});
   EXPECT_EQ(code_of(asks.list(never_)), ErrorCode::corrupt);
 }
 
 TEST_F(PodResourcesClientTest, StringsAreCut) {
   kubelet_.add(std::string(1000, 'p'), "nvidia.com/gpu", {std::string(1000, 'x')});
   start_kubelet();
-  PodResourcesClient asks({.socket = socket_});
+  PodResourcesClient asks({.socket = socket_, .deadline = patient});
   const auto answer = asks.list(never_);
   ASSERT_TRUE(answer);
   EXPECT_THAT(answer->containers.front().pod, SizeIs(256));
@@ -246,7 +249,7 @@ class GarbageServer {
 };
 
 TEST_F(PodResourcesClientTest, GarbageIsNoAnswer) {
-  PodResourcesClient asks({.socket = socket_, .deadline = Seconds(5)});
+  PodResourcesClient asks({.socket = socket_, .deadline = patient});
   {
     const GarbageServer garbage(socket_);
     EXPECT_FALSE(asks.list(never_));
@@ -256,9 +259,26 @@ TEST_F(PodResourcesClientTest, GarbageIsNoAnswer) {
   EXPECT_TRUE(asks.list(never_)) << "and it is forgotten when the kubelet is back";
 }
 
+// As the agent does it, through the library that it loads.
+TEST_F(PodResourcesClientTest, IsLoadedWhereThereIsAKubelet) {
+  Kubelet none(socket_ + "/none/kubelet.sock", "/none/library.so");
+  EXPECT_EQ(code_of(none.list(never_)), ErrorCode::not_found) << "before it looks for the library";
+  kubelet_.add("trainer", "nvidia.com/gpu", {"GPU-a"});
+  start_kubelet();
+  Kubelet broken(socket_, "/none/library.so");
+  const auto failed = broken.list(never_);
+  EXPECT_EQ(code_of(failed), ErrorCode::unavailable);
+  EXPECT_THAT(failed.error().message(), HasSubstr("/none/library.so"));
+  Kubelet asks(socket_, STOKER_BINARY_DIR "/lib/libstoker_kubelet.so");
+  auto answer = asks.list(never_);
+  while (code_of(answer) == ErrorCode::timeout) answer = asks.list(never_);  // a busy machine
+  ASSERT_TRUE(answer) << answer.error().describe();
+  EXPECT_EQ(answer->containers.front().pod, "trainer");
+}
+
 TEST_F(PodResourcesClientTest, LeavesNoDescriptorToAProgramThatIsStarted) {
   start_kubelet();
-  PodResourcesClient asks({.socket = socket_});
+  PodResourcesClient asks({.socket = socket_, .deadline = patient});
   ASSERT_TRUE(asks.list(never_));
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     const int fd = std::stoi(entry.path().filename());

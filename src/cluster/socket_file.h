@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace stoker::cluster::kubernetes {
+namespace stoker::cluster {
 
 // Which file it is: one that was made anew under the same name is another.
 struct SocketFile {
@@ -25,4 +25,4 @@ Result<SocketFile> find_socket(const std::string& path);
 // hangs up: gRPC tells such things in words alone.
 Result<void> try_socket(const std::string& path);
 
-}  // namespace stoker::cluster::kubernetes
+}  // namespace stoker::cluster

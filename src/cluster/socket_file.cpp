@@ -1,4 +1,4 @@
-#include "cluster/kubernetes/socket_file.h"
+#include "cluster/socket_file.h"
 
 #include <fmt/format.h>
 #include <sys/socket.h>
@@ -10,7 +10,7 @@
 
 #include "base/unique_fd.h"
 
-namespace stoker::cluster::kubernetes {
+namespace stoker::cluster {
 namespace {
 
 Error nobody(const std::string& path) {
@@ -62,4 +62,4 @@ Result<void> try_socket(const std::string& path) {
   return fail(Error::from_errno(errno, "connect to " + path));
 }
 
-}  // namespace stoker::cluster::kubernetes
+}  // namespace stoker::cluster
