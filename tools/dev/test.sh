@@ -82,6 +82,7 @@ dev_test() {
     --real)
       test_setup
       dev_clients
+      dev_kubelet
       suite release -L real
       suite asan-ubsan -LE 'real|noasan'
       suite tsan -LE 'real|notsan'
