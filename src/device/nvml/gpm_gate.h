@@ -2,7 +2,7 @@
 //
 // The first call about a GPU writes a table in the library that nvmlGpmMetricsGet reads for all GPUs, and no lock guards
 // it: two threads that began at once crashed inside nvmlGpmMetricsGet on two H200 with 580.159.04
-// (docs/adr/0005-first-gpm-calls-alone.md). Calls after the first may run together.
+// (docs/adr/0007-first-gpm-calls-alone.md). Calls after the first may run together.
 #pragma once
 
 #include "base/clock.h"
