@@ -19,7 +19,7 @@ dev_soak() {
   [[ -n $name && -x tests/soak/$name ]] || die "soak NAME: one of $(find tests/soak -type f -executable -printf '%f ' 2>/dev/null)"
   shift
   if ! grep -q '^# Needs no build' "tests/soak/$name"; then
-    dev_setup build test check
+    dev_setup build test check real
     dev_build release
   fi
   mkdir -p build/soak
