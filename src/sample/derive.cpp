@@ -61,6 +61,16 @@ void GpuDerivation::derive(const std::vector<TargetReading>& batch,
   }
 }
 
+void GpuDerivation::put_last_xid(std::vector<TargetReading>& batch) const {
+  if (last_xid_ == 0) return;
+  for (TargetReading& told : batch) {
+    if (told.field != FieldId::last_xid || !told.reading.ok()) continue;
+    if (as_double(told.reading.value) == 0) {
+      told.reading.value = static_cast<std::int64_t>(last_xid_);
+    }
+  }
+}
+
 void Derive::on_status(const device::SourceStatus& status) { next_.on_status(status); }
 void Derive::on_driver(const device::DriverInfo& driver) { next_.on_driver(driver); }
 
@@ -85,6 +95,7 @@ void Derive::on_readings(const PciAddress& gpu, const std::vector<TargetReading>
     return;
   }
   batch_ = readings;
+  known->second.put_last_xid(batch_);
   known->second.derive(readings, batch_);
   next_.on_readings(gpu, batch_);
 }
@@ -104,6 +115,8 @@ void Derive::on_costs(const PciAddress& gpu, const std::vector<device::CallCost>
 }
 
 void Derive::on_xid(const PciAddress& gpu, std::uint32_t xid, MonotonicTime at) {
+  const auto known = gpus_.find(gpu);
+  if (known != gpus_.end()) known->second.on_xid(xid);
   next_.on_xid(gpu, xid, at);
 }
 

@@ -1,6 +1,7 @@
 // Sample stage, agent side: fields that no call delivers but that follow from others: energy
 // (integrated from power, reconciled with the driver's counter), NVLink payload of both directions,
-// NVLinks that are up. Passes everything on and adds the derived readings.
+// NVLinks that are up, and the last Xid across probes. Passes everything on and adds the derived
+// readings.
 #pragma once
 
 #include <map>
@@ -26,11 +27,16 @@ class GpuDerivation {
   void derive(const std::vector<device::TargetReading>& batch,
               std::vector<device::TargetReading>& out);
 
+  // A probe counts from its own start; a new one says "none yet" of a GPU whose last Xid is known.
+  void on_xid(std::uint32_t xid) { last_xid_ = xid; }
+  void put_last_xid(std::vector<device::TargetReading>& batch) const;
+
  private:
   const std::string uuid_;
   bool has_links_ = false;
   EnergyCounter energy_;
   RisingCounter nvlink_kib_;
+  std::uint32_t last_xid_ = 0;  // 0: none
 };
 
 // Stands between a Source and the store. Not thread-safe: a Source tells one thing at a time.
@@ -53,7 +59,7 @@ class Derive final : public device::Listener {
 
  private:
   device::Listener& next_;
-  std::map<PciAddress, GpuDerivation> gpus_;
+  std::map<PciAddress, GpuDerivation> gpus_;  // by address, each of one card
   std::vector<device::TargetReading> batch_;  // kept for its memory
 };
 

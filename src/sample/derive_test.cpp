@@ -172,6 +172,23 @@ TEST_F(DerivedFields, BeginAnewForAnotherCardInTheSlot) {
   EXPECT_EQ(as_double(told(FieldId::energy).value), 20);
 }
 
+TEST_F(DerivedFields, KeepTheLastXidWhenTheProbeStartsAnewAndForgetItWithTheCard) {
+  const auto read_as = [this](const Reading& reading) {
+    tell({{{}, FieldId::last_xid, reading}});
+    return told(FieldId::last_xid);
+  };
+  const Reading none_yet = Reading::of(std::int64_t{0}, at(2));
+  EXPECT_EQ(read_as(none_yet).value, Value(std::int64_t{0}));
+  derive.on_xid(gpu.pci, 79, at(1));
+  derive.on_inventory({gpu});
+  EXPECT_EQ(read_as(none_yet).value, Value(std::int64_t{79}));
+  EXPECT_EQ(read_as(Reading::of(std::int64_t{31}, at(3))).value, Value(std::int64_t{31}));
+  EXPECT_EQ(read_as(Reading::none(Reason::pending, at(4))).reason, Reason::pending);
+  gpu.uuid = "GPU-2";
+  derive.on_inventory({gpu});
+  EXPECT_EQ(read_as(none_yet).value, Value(std::int64_t{0}));
+}
+
 TEST_F(DerivedFields, KeepTheCounterWhenTheProbeStartsAnew) {
   tell({{{}, FieldId::power, watts(70, 1)}, {{}, FieldId::energy_driver, joules(9000, 1)}});
   derive.on_inventory({gpu});
