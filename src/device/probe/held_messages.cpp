@@ -1,11 +1,52 @@
 #include "device/probe/held_messages.h"
 
+#include <iterator>
+#include <set>
+#include <tuple>
 #include <utility>
 
 namespace stoker::device::probe {
+namespace {
+
+// What newer messages have said; asked from the newest to the oldest.
+class Newer {
+ public:
+  // Takes out of `message` what a newer one says; true if nothing is left of it.
+  bool supersedes(Message& message) {
+    if (auto* readings = std::get_if<Readings>(&message)) {
+      std::erase_if(readings->readings, [&](const TargetReading& told) {
+        return !readings_.emplace(readings->gpu, told.target, told.field).second;
+      });
+      return readings->readings.empty();
+    }
+    if (const auto* told = std::get_if<Processes>(&message)) {
+      return !processes_.insert(told->gpu).second;
+    }
+    if (const auto* told = std::get_if<Costs>(&message)) return !costs_.insert(told->gpu).second;
+    return false;
+  }
+
+ private:
+  std::set<std::tuple<PciAddress, Target, FieldId>> readings_;
+  std::set<PciAddress> processes_;
+  std::set<PciAddress> costs_;
+};
+
+}  // namespace
 
 void HeldMessages::hold(Message message) {
-  if (held_.size() < most) held_.push_back(std::move(message));
+  if (held_.size() >= most) drop_superseded();
+  if (held_.size() >= most) held_.erase(held_.begin());
+  held_.push_back(std::move(message));
+}
+
+void HeldMessages::drop_superseded() {
+  Newer newer;
+  std::vector<Message> kept;
+  for (auto message = held_.rbegin(); message != held_.rend(); ++message) {
+    if (!newer.supersedes(*message)) kept.push_back(std::move(*message));
+  }
+  held_.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
 }
 
 std::vector<Message> HeldMessages::take() {

@@ -13,7 +13,8 @@ namespace stoker::device::probe {
 
 class HeldMessages {
  public:
-  static constexpr std::size_t most = 512;  // later ones are let go
+  // Where there are as many, what a later message says anew is let go, and then the oldest.
+  static constexpr std::size_t most = 512;
 
   void hold(Message message);
   // The probe whose messages count has told this Xid: the driver tells it to everyone who waits, and it
@@ -23,6 +24,8 @@ class HeldMessages {
   std::vector<Message> take();
 
  private:
+  void drop_superseded();
+
   std::vector<Message> held_;
   std::map<std::pair<PciAddress, std::uint32_t>, int> told_;
 };

@@ -41,10 +41,33 @@ TEST(HeldMessages, AnXidThatNobodyElseToldIsPassedOn) {
   EXPECT_TRUE(held.take().empty());
 }
 
-TEST(HeldMessages, WhatIsTooMuchIsLetGo) {
+TEST(HeldMessages, OfWhatIsTooMuchTheOldestIsLetGo) {
   HeldMessages held;
-  for (std::size_t count = 0; count < HeldMessages::most * 2; ++count) held.hold(Readings{gpu, {}});
-  EXPECT_EQ(held.take().size(), HeldMessages::most);
+  const auto count = static_cast<std::uint32_t>(HeldMessages::most);
+  for (std::uint32_t number = 0; number < 2 * count; ++number) held.hold(Xid{gpu, number, {}});
+  const auto kept = xids(held);
+  ASSERT_EQ(kept.size(), count);
+  EXPECT_EQ(kept.front(), count);
+  EXPECT_EQ(kept.back(), 2 * count - 1);
+}
+
+TEST(HeldMessages, WhatIsReadOnceOutlastsWhatIsReadAnew) {
+  const auto reading = [](FieldId field, std::int64_t value) {
+    return TargetReading{{}, field, Reading::of(value, MonotonicTime{Seconds(value)})};
+  };
+  HeldMessages held;
+  held.hold(Readings{gpu, {reading(FieldId::memory_total, 700), reading(FieldId::power, 0)}});
+  for (std::int64_t second = 1; second < 2000; ++second) {
+    held.hold(Readings{gpu, {reading(FieldId::power, second)}});
+  }
+  std::map<FieldId, Value> last;
+  for (const Message& message : held.take()) {
+    for (const auto& told : std::get<Readings>(message).readings) {
+      last[told.field] = told.reading.value;
+    }
+  }
+  EXPECT_EQ(last.at(FieldId::memory_total), Value(std::int64_t{700}));
+  EXPECT_EQ(last.at(FieldId::power), Value(std::int64_t{1999}));
 }
 
 }  // namespace
