@@ -45,11 +45,11 @@ TEST_F(DriverFaults, AnXidThatLosesTheGpuIsToldWithIt) {
   unharmed = {1, 2, 3};
   inject("xid", "0", {"79"});
   ASSERT_TRUE(wait_for_state(0, GpuState::lost)) << describe();
-  ASSERT_TRUE(wait([this] { return now.gpus[0].xid_counts.contains(79); }, told_within));
-  EXPECT_EQ(now.gpus[0].xid_counts.at(79), 1U);
+  ASSERT_TRUE(wait([this] { return now.gpus[0].xids.contains(79); }, told_within));
+  EXPECT_EQ(now.gpus[0].xids.at(79).count, 1U);
   inject("return", "0");
   EXPECT_TRUE(wait_until_well(Seconds(4))) << describe();
-  EXPECT_EQ(now.gpus[0].xid_counts.at(79), 1U);
+  EXPECT_EQ(now.gpus[0].xids.at(79).count, 1U);
   EXPECT_LE(oldest_unharmed, fresh);
 }
 

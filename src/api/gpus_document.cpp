@@ -185,8 +185,8 @@ void write_gpu(JsonWriter& json, const GpuSnapshot& gpu, const store::Snapshot& 
   write_nvlinks(json, gpu);
   write_processes(json, gpu, snapshot);
   json.key("xids").begin_array();
-  for (const auto& [xid, count] : gpu.xid_counts) {
-    json.begin_object().member("xid", xid).member("count", count).end_object();
+  for (const auto& [xid, seen] : gpu.xids) {
+    json.begin_object().member("xid", xid).member("count", seen.count).end_object();
   }
   json.end_array().end_object();
 }

@@ -105,6 +105,11 @@ struct Field {
   [[nodiscard]] std::string_view own_unit() const;
   // The value of the own series = our value x this.
   [[nodiscard]] double own_scale() const;
+  // A current value proves that the GPU answered just now. Not so what is read once, what is computed
+  // from other readings, and the last Xid, which comes from memory.
+  [[nodiscard]] bool proves_answer() const {
+    return cost != CostClass::fixed && getter != Getter::derived && getter != Getter::xid_event;
+  }
   // DCGM tells this as a double (dcgm_fields.cpp: watts and ratios), which dcgm-exporter prints with
   // six decimals; everything else is an int64, cut off and not rounded.
   [[nodiscard]] bool dcgm_double() const;

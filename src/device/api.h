@@ -133,8 +133,9 @@ struct SourceStatus {
   SourceState state = SourceState::starting;
   std::string detail;  // what happened and what to do, for people
   int probe_pid = 0;
-  int stuck_probes = 0;   // processes that would not die: stoker_probe_stuck
-  int unopened_gpus = 0;  // the driver counts them, and they can't be opened; `detail` says why
+  int stuck_probes = 0;    // processes that would not die: stoker_probe_stuck
+  int unopened_gpus = 0;   // the driver counts them, and they can't be opened; `detail` says why
+  int forbidden_gpus = 0;  // of unopened_gpus, those that the driver refuses to this user
   std::uint64_t restarts = 0;
   MonotonicTime since;
 };

@@ -20,6 +20,7 @@ void members(Archive& member, T& status) {
   member("probe_pid", status.probe_pid);
   member("stuck_probes", status.stuck_probes);
   member("unopened_gpus", status.unopened_gpus);
+  member("forbidden_gpus", status.forbidden_gpus);
   member("restarts", status.restarts);
   member("since", status.since);
 }

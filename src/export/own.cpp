@@ -40,7 +40,7 @@ void write_build(Exposition& out, const Snapshot& snapshot, const RenderOptions&
   out.family("stoker_build_info", MetricType::info, "Which Stoker this is");
   out.sample(with(one_label("version", options.version), "revision", options.revision),
              std::int64_t{1});
-  if (snapshot.driver && snapshot.driver->simulated) {
+  if (store::is_simulated(snapshot).value_or(false)) {
     out.family("stoker_simulated", MetricType::gauge, "1: these GPUs are simulated");
     out.sample({}, std::int64_t{1});
   }
@@ -146,8 +146,8 @@ void write_freshness(Exposition& out, const Snapshot& snapshot,
   out.family("stoker_xid_total", MetricType::counter,
              "Xids of this GPU since the agent began to watch, by number");
   for (std::size_t n = 0; n < labels.size(); ++n) {
-    for (const auto& [xid, count] : snapshot.gpus[n].xid_counts) {
-      out.sample(with(labels[n], "xid", fmt::format_int(xid).c_str()), count);
+    for (const auto& [xid, seen] : snapshot.gpus[n].xids) {
+      out.sample(with(labels[n], "xid", fmt::format_int(xid).c_str()), seen.count);
     }
   }
 }

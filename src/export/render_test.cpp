@@ -108,9 +108,20 @@ TEST(Render, AnXidHasItsCodeAndTextAsLabelsAfterAllOthers) {
   EXPECT_TRUE(series.at(1).ends_with("\",err_code=\"0\",err_msg=\"No Error\"} 0")) << series[1];
 }
 
+TEST(Render, SimulatedCardsAreLabelledBeforeTheirDriverIsHeard) {
+  store::Snapshot snapshot = hgx_h100_snapshot();
+  const auto labelled = [&] { return series_of(text_of(snapshot), "stoker_simulated").size(); };
+  snapshot.simulated_profile = "hgx-h100";
+  EXPECT_EQ(labelled(), 0U) << "the driver in use is a real one";
+  snapshot.driver.reset();
+  EXPECT_EQ(labelled(), 1U);
+  snapshot.simulated_profile.clear();
+  EXPECT_EQ(labelled(), 0U);
+}
+
 TEST(Render, XidCountsAreCountersByNumber) {
   store::Snapshot snapshot = hgx_h100_snapshot();
-  snapshot.gpus[3].xid_counts = {{31, 4}, {79, 1}};
+  snapshot.gpus[3].xids = {{31, {.count = 4}}, {79, {.count = 1}}};
   const auto series = series_of(text_of(snapshot), "stoker_xid_total");
   ASSERT_EQ(series.size(), 2U);
   EXPECT_TRUE(series[0].ends_with(",xid=\"31\"} 4"));

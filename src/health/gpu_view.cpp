@@ -18,7 +18,7 @@ std::string name_of(const store::GpuSnapshot& gpu) {
 bool answers(const store::GpuSnapshot& gpu) {
   const auto& all = gpu.readings.all();
   return std::any_of(all.begin(), all.end(), [](const auto& entry) {
-    return entry.second.ok() && field(entry.first).cost != CostClass::fixed;
+    return entry.second.ok() && field(entry.first).proves_answer();
   });
 }
 

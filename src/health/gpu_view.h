@@ -14,7 +14,7 @@ Entity entity_of(const store::GpuSnapshot& gpu);
 // "GPU 3 (0000:9a:00.0)", or "The GPU at 0000:9a:00.0".
 std::string name_of(const store::GpuSnapshot& gpu);
 
-// Has at least one reading that is current.
+// Has at least one current reading that a call about it brought.
 bool answers(const store::GpuSnapshot& gpu);
 // Present, and yet nothing about it is current: every value grew stale, or none ever came within ten
 // seconds.

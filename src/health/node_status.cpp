@@ -31,6 +31,10 @@ constexpr std::size_t names_shown = 8;
 // k8s-device-plugin never calls unhealthy (internal/rm/health.go at 1b826acc6).
 constexpr std::array<std::uint32_t, 6> xids_of_programs = {13, 31, 43, 45, 68, 109};
 
+// Follows another Xid and says that the driver now asks for something (check_recovery tells what):
+// https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html
+constexpr std::uint32_t xid_recovery_action_changed = 154;
+
 Finding make(RuleId id, Entity entity, std::string message) {
   const Rule& row = rule(id);
   Finding finding;
@@ -100,10 +104,12 @@ void check_source(const Snapshot& snapshot, std::vector<Finding>& out) {
     Finding finding =
         make(RuleId::gpu_unopened, node_of(snapshot),
              fmt::format("{} of the driver's GPUs can't be opened", source.unopened_gpus));
+    // Forbidden to us is not broken.
+    if (source.forbidden_gpus == source.unopened_gpus) finding.severity = Severity::error;
     finding.evidence.push_back(source.detail);
     out.push_back(std::move(finding));
   }
-  if (source.state == SourceState::running && snapshot.gpus.empty()) {
+  if (source.state == SourceState::running && snapshot.gpus.empty() && source.unopened_gpus == 0) {
     out.push_back(make(RuleId::no_gpus, node_of(snapshot), "The driver lists no GPU"));
   }
 }
@@ -181,21 +187,38 @@ void check_recovery(const Snapshot& snapshot, const GpuSnapshot& gpu, std::vecto
   out.push_back(std::move(finding));
 }
 
+bool is_of_a_program(std::uint32_t xid) {
+  return std::ranges::find(xids_of_programs, xid) != xids_of_programs.end();
+}
+
+// Which of two Xids heads the finding: one about the GPU before the announcement, before one of a
+// program; among equals the later one.
+int weight_of(std::uint32_t xid) {
+  if (is_of_a_program(xid)) return 0;
+  return xid == xid_recovery_action_changed ? 1 : 2;
+}
+
 void check_xid(const Snapshot& snapshot, const GpuSnapshot& gpu, std::vector<Finding>& out) {
-  if (!gpu.last_xid || snapshot.taken_at - gpu.last_xid->at > xid_is_news_for) return;
-  const std::uint32_t xid = gpu.last_xid->xid;
+  const std::pair<const std::uint32_t, store::XidTally>* worst = nullptr;
+  for (const auto& entry : gpu.xids) {
+    if (snapshot.taken_at - entry.second.last > xid_is_news_for) continue;
+    const auto rank = [](const auto& one) {
+      return std::pair(weight_of(one.first), one.second.last);
+    };
+    if (worst == nullptr || rank(*worst) < rank(entry)) worst = &entry;
+  }
+  if (worst == nullptr) return;
+  const auto& [xid, seen] = *worst;
   Finding finding =
       make(RuleId::xid_seen, entity_of(gpu),
            fmt::format("{} reported Xid {} ({}) {} ago", name_of(gpu), xid, xid_name(xid),
-                       format_duration(snapshot.taken_at - gpu.last_xid->at)));
-  finding.since = wall_of(snapshot, gpu.last_xid->at);
-  if (std::find(xids_of_programs.begin(), xids_of_programs.end(), xid) != xids_of_programs.end()) {
-    finding.severity = Severity::info;
-  }
+                       format_duration(snapshot.taken_at - seen.last)));
+  finding.since = wall_of(snapshot, seen.last);
+  if (is_of_a_program(xid)) finding.severity = Severity::info;
   std::vector<std::string> counts;
-  counts.reserve(gpu.xid_counts.size());
-  for (const auto& [number, count] : gpu.xid_counts) {
-    counts.push_back(fmt::format("Xid {} x {}", number, count));
+  counts.reserve(gpu.xids.size());
+  for (const auto& [number, tally] : gpu.xids) {
+    counts.push_back(fmt::format("Xid {} x {}", number, tally.count));
   }
   finding.evidence.push_back("since the agent began to watch: " + list(counts));
   out.push_back(std::move(finding));

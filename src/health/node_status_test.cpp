@@ -83,7 +83,25 @@ TEST(NodeStatus, AGpuThatCanNotBeOpenedIsToldAndNeverOk) {
   const auto finding = find(node.findings(), "gpu-unopened");
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->evidence.at(0), "GPU 7 can't be opened: NVML: GPU is lost. ");
+  EXPECT_EQ(node.verdict().verdict, Verdict::critical);
+  EXPECT_EQ(node.verdict().reason, "1 of the driver's GPUs can't be opened; 7 of 8 GPUs answer");
+}
+
+TEST(NodeStatus, AGpuThatIsForbiddenToUsIsAnErrorAndNotBroken) {
+  Node node(7);
+  node.store.on_status({.state = SourceState::running, .unopened_gpus = 1, .forbidden_gpus = 1});
+  EXPECT_EQ(find(node.findings(), "gpu-unopened")->severity, Severity::error);
   EXPECT_EQ(node.verdict().verdict, Verdict::degraded);
+  node.store.on_status({.state = SourceState::running, .unopened_gpus = 2, .forbidden_gpus = 1});
+  EXPECT_EQ(node.verdict().verdict, Verdict::critical);
+}
+
+TEST(NodeStatus, ANodeOfWhichNoGpuCanBeOpenedHasGpus) {
+  Node node(0);
+  node.store.on_status({.state = SourceState::running, .unopened_gpus = 2, .forbidden_gpus = 2});
+  EXPECT_FALSE(find(node.findings(), "no-gpus"));
+  EXPECT_EQ(node.verdict().verdict, Verdict::unknown);
+  EXPECT_EQ(node.verdict().reason, "2 of the driver's GPUs can't be opened; 0 of 2 GPUs answer");
 }
 
 TEST(NodeStatus, SeveralCriticalFindingsAreCountedInTheReason) {
@@ -146,6 +164,22 @@ TEST(NodeStatus, ADriverThatListsNoGpuIsNotHealthy) {
   const Node node(0);
   ASSERT_TRUE(find(node.findings(), "no-gpus"));
   EXPECT_EQ(node.verdict().verdict, Verdict::unknown);
+}
+
+TEST(NodeStatus, AGpuOnWhichEveryCallFailsDoesNotAnswerWhateverFollowsFromMemory) {
+  Node node;
+  for (int second = 0; second < 12; ++second) {
+    node.clock.advance(Seconds(1));
+    node.answer(7);
+    const MonotonicTime now = node.clock.monotonic();
+    node.store.on_readings(pci_of(7),
+                           {{{}, FieldId::temperature, Reading::none(Reason::failed, now)},
+                            {{}, FieldId::last_xid, Reading::of(std::int64_t{0}, now)},
+                            {{}, FieldId::energy, Reading::of(1.0, now)}});
+  }
+  EXPECT_EQ(node.verdict().verdict, Verdict::unknown);
+  EXPECT_EQ(node.verdict().reason, "GPU 7 (0000:17:00.0) has not been read; 7 of 8 GPUs answer");
+  EXPECT_TRUE(find(node.findings(), "gpu-silent"));
 }
 
 TEST(NodeStatus, AGpuThatWasNotReadYetMakesTheVerdictUnknownBeforeItIsAFinding) {
@@ -236,6 +270,46 @@ TEST(NodeStatus, AnXidIsNewsForAnHour) {
   node.clock.advance(Seconds(3601));
   node.answer(8);
   EXPECT_FALSE(find(node.findings(), "xid-seen"));
+}
+
+TEST(NodeStatus, AHarmlessXidAfterASeriousOneHidesNothing) {
+  Node node;
+  node.store.on_xid(pci_of(1), 94, node.clock.monotonic());
+  node.clock.advance(Seconds(1));
+  node.store.on_xid(pci_of(1), 45, node.clock.monotonic());
+  node.answer(8);
+  const auto finding = find(node.findings(), "xid-seen");
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->severity, Severity::warning);
+  EXPECT_NE(finding->message.find("Xid 94 "), std::string::npos) << finding->message;
+  EXPECT_NE(finding->evidence.at(0).find("Xid 45 x 1"), std::string::npos);
+  EXPECT_EQ(node.verdict().verdict, Verdict::degraded);
+}
+
+TEST(NodeStatus, TheXidThatCausedARecoveryActionIsNamedAndNotItsAnnouncement) {
+  Node node;
+  for (const std::uint32_t xid : {63U, 154U, 31U}) {
+    node.store.on_xid(pci_of(1), xid, node.clock.monotonic());
+    node.clock.advance(Seconds(1));
+  }
+  node.answer(8);
+  const auto finding = find(node.findings(), "xid-seen");
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->severity, Severity::warning);
+  EXPECT_NE(finding->message.find("Xid 63 "), std::string::npos) << finding->message;
+}
+
+TEST(NodeStatus, OfTwoSeriousXidsTheLaterOneIsNamedAndAnOldOneNoMore) {
+  Node node;
+  node.store.on_xid(pci_of(1), 94, node.clock.monotonic());
+  node.clock.advance(Seconds(3000));
+  node.store.on_xid(pci_of(1), 63, node.clock.monotonic());
+  node.answer(8);
+  EXPECT_NE(find(node.findings(), "xid-seen")->message.find("Xid 63 "), std::string::npos);
+  node.clock.advance(Seconds(3601));
+  node.store.on_xid(pci_of(1), 31, node.clock.monotonic());
+  node.answer(8);
+  EXPECT_EQ(find(node.findings(), "xid-seen")->severity, Severity::info);
 }
 
 TEST(NodeStatus, AnXidOfAProgramIsInformationAndTheNodeStaysOk) {

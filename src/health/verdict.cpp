@@ -10,11 +10,17 @@ namespace {
 
 using store::Snapshot;
 
+// GPUs that are there, those that can't be opened too.
+std::size_t gpus_there(const Snapshot& snapshot) {
+  return snapshot.gpus.size() +
+         static_cast<std::size_t>(std::max(snapshot.source.unopened_gpus, 0));
+}
+
 // "7 of 8 GPUs answer".
 std::string tally(const Snapshot& snapshot) {
-  const auto& gpus = snapshot.gpus;
-  const auto answering = std::count_if(gpus.begin(), gpus.end(), answers);
-  return fmt::format("{} of {} {} {}", answering, gpus.size(), gpus.size() == 1 ? "GPU" : "GPUs",
+  const auto answering = std::ranges::count_if(snapshot.gpus, answers);
+  const auto there = gpus_there(snapshot);
+  return fmt::format("{} of {} {} {}", answering, there, there == 1 ? "GPU" : "GPUs",
                      answering == 1 ? "answers" : "answer");
 }
 
@@ -29,7 +35,7 @@ const Finding* worst(const std::vector<Finding>& findings) {
 }
 
 std::string reason_with(const Snapshot& snapshot, const std::string& what) {
-  return snapshot.gpus.empty() ? what : fmt::format("{}; {}", what, tally(snapshot));
+  return gpus_there(snapshot) == 0 ? what : fmt::format("{}; {}", what, tally(snapshot));
 }
 
 }  // namespace
@@ -61,10 +67,13 @@ NodeVerdict judge(const Snapshot& snapshot, const std::vector<Finding>& findings
                                                 : std::string("The GPUs are not being read");
     return {Verdict::unknown, reason_with(snapshot, why)};
   }
-  if (snapshot.gpus.empty()) return {Verdict::unknown, "The driver lists no GPU"};
+  if (gpus_there(snapshot) == 0) return {Verdict::unknown, "The driver lists no GPU"};
   for (const store::GpuSnapshot& gpu : snapshot.gpus) {
     if (answers(gpu)) continue;
     return {Verdict::unknown, reason_with(snapshot, name_of(gpu) + " has not been read")};
+  }
+  if (finding != nullptr && snapshot.gpus.empty()) {
+    return {Verdict::unknown, reason_with(snapshot, finding->message)};
   }
   if (finding != nullptr) return {Verdict::degraded, reason_with(snapshot, finding->message)};
   return {Verdict::ok, tally(snapshot)};

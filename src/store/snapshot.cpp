@@ -29,6 +29,7 @@ void ReadingSet::set(FieldId id, const Reading& reading) {
     return;
   }
   Reading& before = readings_[place].second;
+  if (before.ok() && reading.taken_at < before.taken_at) return;
   intervals_[place] = before.ok() && reading.taken_at > before.taken_at
                           ? reading.taken_at - before.taken_at
                           : Nanoseconds{0};
@@ -50,6 +51,11 @@ void ReadingSet::mark_stale(MonotonicTime now, const std::vector<AllowedAge>& al
     if (now - reading.taken_at <= age) continue;
     reading = Reading::none(Reason::stale, reading.taken_at, reading.took);
   }
+}
+
+std::optional<bool> is_simulated(const Snapshot& snapshot) {
+  if (snapshot.driver) return snapshot.driver->simulated;
+  return snapshot.simulated_profile.empty() ? std::nullopt : std::optional(true);
 }
 
 Reason reason_of(device::SourceState state) {

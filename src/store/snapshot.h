@@ -30,6 +30,8 @@ struct AllowedAge {
 // Readings of one entity, by field. A field that was never told is `pending`, or what mark_all said.
 class ReadingSet {
  public:
+  // Nothing where a value is there that was taken later (a probe that takes over tells what it read
+  // while another one was being heard).
   void set(FieldId id, const Reading& reading);
   [[nodiscard]] Reading get(FieldId id) const;
   [[nodiscard]] bool has(FieldId id) const;
@@ -47,9 +49,10 @@ class ReadingSet {
   Reading never_told_;
 };
 
-struct LastXid {
-  std::uint32_t xid = 0;
-  MonotonicTime at;
+// One Xid number of one GPU.
+struct XidTally {
+  std::uint64_t count = 0;  // since the agent began to watch; only rises
+  MonotonicTime last;
 };
 
 struct GpuSnapshot {
@@ -64,14 +67,14 @@ struct GpuSnapshot {
   Reading process_outcome;
   std::vector<device::ProcessInfo> processes;
   std::vector<device::CallCost> costs;
-  std::map<std::uint32_t, std::uint64_t> xid_counts;  // by Xid number; only rises
-  std::optional<LastXid> last_xid;
+  std::map<std::uint32_t, XidTally> xids;  // by number
 };
 
 struct Snapshot {
   MonotonicTime taken_at;
   WallTime wall;
   std::string hostname;
+  std::string simulated_profile;  // "hgx-h100" where simulated cards were asked for; else empty
   device::SourceStatus source;
   std::optional<device::DriverInfo> driver;
   std::vector<GpuSnapshot> gpus;  // every GPU seen since start, lost ones too, by PCI address
@@ -83,6 +86,10 @@ struct Snapshot {
   std::vector<device::CallCost> node_costs;
   std::uint64_t dropped = 0;  // what was told beyond StoreLimits, or of GPUs never told; only rises
 };
+
+// Are these cards simulated? What the driver in use says of itself; before it has said anything, what was
+// asked for. nullopt: neither is known.
+std::optional<bool> is_simulated(const Snapshot& snapshot);
 
 inline constexpr std::array<std::string_view, 4> gpu_states = {"present", "lost", "hung",
                                                                "unknown"};

@@ -54,6 +54,7 @@ void mark_stale(GpuSnapshot& gpu, MonotonicTime now, const std::vector<AllowedAg
 Store::Store(const Clock& clock, StoreOptions options)
     : clock_(clock), options_(std::move(options)), allowed_(allowed_ages(options_)) {
   now_.hostname = options_.hostname;
+  now_.simulated_profile = options_.simulated_profile;
   now_.source.since = clock_.monotonic();
 }
 
@@ -101,7 +102,8 @@ void Store::on_readings(const PciAddress& gpu, const std::vector<device::TargetR
       continue;
     }
     const Reading reading = sound(told.reading, now);
-    if (reading.ok()) known->last_answer = std::max(known->last_answer, {reading.taken_at});
+    if (reading.ok() && field(told.field).proves_answer())
+      known->last_answer = std::max(known->last_answer, {reading.taken_at});
     set->set(told.field, reading);
   }
 }
@@ -164,12 +166,13 @@ void Store::on_xid(const PciAddress& gpu, std::uint32_t xid, MonotonicTime at) {
   const MutexLock lock(mutex_);
   GpuSnapshot* known = find_gpu(now_.gpus, gpu);
   if (known == nullptr ||
-      (known->xid_counts.size() >= StoreLimits::xids_per_gpu && !known->xid_counts.contains(xid))) {
+      (known->xids.size() >= StoreLimits::xids_per_gpu && !known->xids.contains(xid))) {
     ++now_.dropped;
     return;
   }
-  ++known->xid_counts[xid];
-  known->last_xid = LastXid{.xid = xid, .at = std::min(at, now)};
+  XidTally& tally = known->xids[xid];
+  ++tally.count;
+  tally.last = std::max(tally.last, std::min(at, now));
 }
 
 void Store::on_node_readings(const std::vector<std::pair<FieldId, Reading>>& readings) {

@@ -82,7 +82,7 @@ void check(const Snapshot& snapshot) {
     RC_ASSERT(gpu.info.migs.size() <= StoreLimits::migs_per_gpu);
     RC_ASSERT(gpu.info.uuid.size() <= StoreLimits::text_bytes);
     RC_ASSERT(gpu.processes.size() <= StoreLimits::processes_per_gpu);
-    RC_ASSERT(gpu.xid_counts.size() <= StoreLimits::xids_per_gpu);
+    RC_ASSERT(gpu.xids.size() <= StoreLimits::xids_per_gpu);
     RC_ASSERT(gpu.costs.size() <= static_cast<std::size_t>(Getter::count_));
     if (gpu.state == GpuState::lost) {
       RC_ASSERT(gpu.readings.get(FieldId::temperature).reason == Reason::lost);
@@ -100,7 +100,7 @@ RC_GTEST_PROP(StoreProperty, HoldsItsPromisesWhateverASourceTells, ()) {
 
 RC_GTEST_PROP(StoreProperty, XidCountsOnlyRiseWhileACardStaysInItsPlace, ()) {
   RunningStore node(1);
-  std::map<std::uint32_t, std::uint64_t> before;
+  std::map<std::uint32_t, XidTally> before;
   for (int steps = *rc::gen::inRange(1, 60); steps > 0; --steps) {
     switch (*rc::gen::inRange(0, 4)) {
       case 0:
@@ -110,8 +110,8 @@ RC_GTEST_PROP(StoreProperty, XidCountsOnlyRiseWhileACardStaysInItsPlace, ()) {
       case 2: node.store.on_status(status_of(SourceState(*rc::gen::inRange(0, 9)))); break;
       default: node.store.on_gpu_state(pci_of(0), GpuState(*rc::gen::inRange(0, 3)), "");
     }
-    const auto now = node.store.snapshot().gpus.at(0).xid_counts;
-    for (const auto& [xid, count] : before) RC_ASSERT(now.at(xid) >= count);
+    const auto now = node.store.snapshot().gpus.at(0).xids;
+    for (const auto& [xid, seen] : before) RC_ASSERT(now.at(xid).count >= seen.count);
     before = now;
   }
 }

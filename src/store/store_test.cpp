@@ -166,7 +166,7 @@ TEST(Store, AnotherCardAtTheSameAddressInheritsNothing) {
   const Snapshot snapshot = node.store.snapshot();
   ASSERT_EQ(snapshot.gpus.size(), 1U);
   EXPECT_EQ(snapshot.gpus[0].info.uuid, other.uuid);
-  EXPECT_TRUE(snapshot.gpus[0].xid_counts.empty());
+  EXPECT_TRUE(snapshot.gpus[0].xids.empty());
   EXPECT_EQ(snapshot.gpus[0].readings.get(FieldId::temperature).reason, Reason::pending);
 }
 
@@ -179,17 +179,33 @@ TEST(Store, ACardThatMovedToAnotherAddressKeepsItsXidCounts) {
   const Snapshot snapshot = node.store.snapshot();
   ASSERT_EQ(snapshot.gpus.size(), 1U);
   EXPECT_EQ(snapshot.gpus[0].info.pci, pci_of(3));
-  EXPECT_EQ(snapshot.gpus[0].xid_counts.at(79), 1U);
+  EXPECT_EQ(snapshot.gpus[0].xids.at(79).count, 1U);
+}
+
+TEST(Store, AReadingTakenEarlierNeverReplacesALaterOne) {
+  RunningStore node(1);
+  node.clock.advance(Seconds(10));
+  const MonotonicTime later = node.clock.monotonic();
+  const MonotonicTime earlier{later.since_boot - Seconds(4)};
+  node.store.on_readings(pci_of(0), {{{}, FieldId::temperature, Reading::of(41.0, later)}});
+  node.store.on_readings(pci_of(0), {{{}, FieldId::temperature, Reading::of(39.0, earlier)},
+                                     {{}, FieldId::power, Reading::of(70.0, earlier)}});
+  const GpuSnapshot gpu = node.store.snapshot().gpus[0];
+  EXPECT_EQ(gpu.readings.get(FieldId::temperature).value, Value(41.0));
+  EXPECT_EQ(gpu.readings.get(FieldId::power).value, Value(70.0));
 }
 
 TEST(Store, TwoEqualXidsInARowAreTwo) {
   RunningStore node(1);
   node.store.on_xid(pci_of(0), 31, node.clock.monotonic());
   node.store.on_xid(pci_of(0), 31, node.clock.monotonic());
+  const MonotonicTime first = node.clock.monotonic();
+  node.clock.advance(Seconds(1));
   node.store.on_xid(pci_of(0), 79, node.clock.monotonic());
   const GpuSnapshot gpu = node.store.snapshot().gpus[0];
-  EXPECT_EQ(gpu.xid_counts.at(31), 2U);
-  EXPECT_EQ(gpu.last_xid->xid, 79U);
+  EXPECT_EQ(gpu.xids.at(31).count, 2U);
+  EXPECT_EQ(gpu.xids.at(31).last, first);
+  EXPECT_EQ(gpu.xids.at(79).last, node.clock.monotonic());
 }
 
 TEST(Store, ReadingsOfAMigDeviceFollowItsUuidWhenTheListChanges) {
@@ -259,7 +275,7 @@ TEST(Store, WritersAndReadersInManyThreadsAgree) {
     for (int n = 0; n < 100; ++n) EXPECT_EQ(node.store.snapshot().gpus.size(), 4U);
   });
   threads.clear();
-  for (const GpuSnapshot& gpu : node.store.snapshot().gpus) EXPECT_EQ(gpu.xid_counts.at(31), 300U);
+  for (const GpuSnapshot& gpu : node.store.snapshot().gpus) EXPECT_EQ(gpu.xids.at(31).count, 300U);
 }
 
 }  // namespace

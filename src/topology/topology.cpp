@@ -188,7 +188,7 @@ Result<Connection> Connection::parse(std::string_view word) {
 
 Topology build(const Snapshot& snapshot) {
   Topology topology{.hostname = snapshot.hostname,
-                    .simulated = snapshot.driver && snapshot.driver->simulated,
+                    .simulated = store::is_simulated(snapshot).value_or(false),
                     .devices_read = snapshot.devices != nullptr};
   const NodeDevices none;
   const NodeDevices& devices = snapshot.devices ? *snapshot.devices : none;

@@ -48,11 +48,13 @@ void ProbeLifecycle::started(ProbeId probe, int pid, MonotonicTime now) {
 void ProbeLifecycle::start_failed(ProbeId probe, const std::string& why, MonotonicTime now) {
   const auto found = probes_.find(probe);
   if (found == probes_.end()) return;
-  if (found->second.role == Role::main) {
+  const ProbeTrack failed = std::move(found->second);
+  probes_.erase(found);
+  if (failed.role == Role::main) {
     failure_ = Failure{SourceState::failed, "the probe process can't be started: " + why};
     start_at_ = now + next_backoff();
   }
-  probes_.erase(found);
+  if (failed.role == Role::successor) leave_to_scouts(failed, now);
 }
 
 Nanoseconds ProbeLifecycle::next_backoff() {
@@ -126,10 +128,11 @@ void ProbeLifecycle::name_openings(ProbeTrack& probe) const {
 
 void ProbeLifecycle::take_unopened(const ProbeTrack& probe) {
   unopened_.clear();
-  unopened_gpus_ = 0;
+  unopened_gpus_ = forbidden_gpus_ = 0;
   for (const Unopened& gpu : probe.unopened) {
     if (gpu.pci && gpu.reason == Reason::lost) continue;
     ++unopened_gpus_;
+    if (gpu.reason == Reason::no_permission) ++forbidden_gpus_;
     unopened_ += fmt::format("GPU {} can't be opened: {}. ",
                              gpu.pci ? gpu.pci->sysfs() : std::to_string(gpu.index), gpu.detail);
   }

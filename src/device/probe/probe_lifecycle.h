@@ -170,6 +170,7 @@ class ProbeLifecycle {
   std::optional<Failure> failure_;  // why the last main could not run; none once one does
   std::string unopened_;            // GPUs that are there and can't be opened
   int unopened_gpus_ = 0;
+  int forbidden_gpus_ = 0;  // of these
   std::optional<Nameless> nameless_;
   std::uint64_t restarts_ = 0;
   std::optional<SourceStatus> told_;

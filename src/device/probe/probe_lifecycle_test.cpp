@@ -218,6 +218,17 @@ TEST_F(RunningNode, BringsAHungGpuBackThroughAScoutWithoutAGapForTheOthers) {
   EXPECT_EQ(world.most_living, 2U);
 }
 
+TEST_F(RunningNode, BringsAHungGpuBackThoughItsSuccessorCouldNotBeStartedAtFirst) {
+  world.driver.hanging = {first};
+  world.pass(Seconds(50));
+  world.driver.hanging.clear();
+  world.driver.refuses_to_open_all = true;
+  ASSERT_TRUE(world.pass_until([&] { return !world.record_of("refuse").empty(); }, Seconds(60)));
+  world.driver.refuses_to_open_all = false;
+  EXPECT_TRUE(world.pass_until([&] { return world.ran_well(); }, Seconds(600)));
+  EXPECT_EQ(world.state(0), GpuState::present);
+}
+
 TEST_F(RunningNode, LooksAtAGpuThatKeepsHangingEverMoreSeldom) {
   world.driver.hanging = {first};
   world.pass(Seconds(3600));

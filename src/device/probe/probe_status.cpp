@@ -40,6 +40,7 @@ SourceStatus ProbeLifecycle::status(MonotonicTime now) {
     status.state = SourceState::running;
     status.detail = unopened_;
     status.unopened_gpus = unopened_gpus_;
+    status.forbidden_gpus = forbidden_gpus_;
     describe_openings(*main, status);
     if (main->events_since && main->beat_at - *main->events_since >= timing_.hung_after) {
       status.detail += "The driver's wait for Xids does not return, so none is told. ";
@@ -86,7 +87,8 @@ void ProbeLifecycle::tell_status(MonotonicTime now) {
   SourceStatus next = status(now);
   if (told_ && told_->state == next.state && told_->detail == next.detail &&
       told_->probe_pid == next.probe_pid && told_->stuck_probes == next.stuck_probes &&
-      told_->restarts == next.restarts && told_->unopened_gpus == next.unopened_gpus) {
+      told_->restarts == next.restarts && told_->unopened_gpus == next.unopened_gpus &&
+      told_->forbidden_gpus == next.forbidden_gpus) {
     return;
   }
   next.since = told_ && told_->state == next.state ? told_->since : now;

@@ -33,6 +33,7 @@ struct FakeDriver {
   bool one_lock = false;               // a call that hangs stops every other call
   bool uninterruptible = false;        // a process with a call under way does not die (state D)
   std::optional<SourceState> refuses;  // starting the driver fails with this
+  bool refuses_to_open_all = false;    // a probe with the scope of a successor can't be spawned
   bool unloaded = false;               // calls of probes that are open say that the driver is gone
 };
 
@@ -305,6 +306,11 @@ class ProbeWorld {
   }
 
   void execute(const StartProbe& start) {
+    if (driver.refuses_to_open_all && !start.scope.only) {
+      note(fmt::format("refuse {}", start.probe));
+      lifecycle_.start_failed(start.probe, "fork: Resource temporarily unavailable", now());
+      return;
+    }
     note(fmt::format("start {}", start.probe));
     FakeProbe probe;
     probe.pid = next_pid_++;
