@@ -13,8 +13,7 @@
 
 namespace stoker::catalog {
 
-// Index of arrays by clock, as NVML numbers them.
-enum class ClockKind : std::uint8_t { graphics, sm, memory, video };
+// By clock, as NVML numbers them: graphics, SM, memory, video.
 using ClockSet = std::array<std::uint32_t, 4>;
 
 struct ProductIdentity {

@@ -70,14 +70,6 @@ std::optional<std::int64_t> number_of(const std::array<NamedNumber, size>& table
 }
 
 template <std::size_t size>
-std::string_view word_of(const std::array<NamedNumber, size>& table, std::int64_t number) {
-  for (const auto& row : table) {
-    if (row.number == number) return row.word;
-  }
-  return "";
-}
-
-template <std::size_t size>
 std::vector<std::string> words_of(const std::array<NamedNumber, size>& table) {
   std::vector<std::string> words;
   words.reserve(size);

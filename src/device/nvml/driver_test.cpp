@@ -22,6 +22,7 @@ TEST(Driver, EachWayNotToStartIsAStateAndAdvice) {
   EXPECT_EQ(failure_of(Return::driver_not_loaded).state, SourceState::driver_missing);
   EXPECT_EQ(failure_of(Return::lib_rm_version_mismatch).state, SourceState::version_mismatch);
   EXPECT_EQ(failure_of(Return::no_permission).state, SourceState::no_permission);
+  EXPECT_EQ(failure_of(Return::operating_system).state, SourceState::no_permission);
   EXPECT_EQ(failure_of(Return::library_not_found).state, SourceState::library_missing);
   EXPECT_EQ(failure_of(Return::unknown).state, SourceState::failed);
   EXPECT_NE(failure_of(Return::driver_not_loaded).text.find("modprobe nvidia"), std::string::npos);
@@ -100,18 +101,20 @@ TEST(Driver, WhoseNoAttachLeavesNoGpuToOpenIsStartedAgainWithoutIt) {
 
 TEST(Driver, AGpuThatCanNotBeOpenedIsToldBesideTheOthers) {
   Library library = fake::library();
-  fake::world.gpus = 3;
+  fake::world.gpus = 4;
   library.functions.nvmlDeviceGetHandleByIndex_v2 = [](unsigned index, abi::Device* device) {
     *device = fake::device_at(index);
     return index == 1 ? Return::gpu_is_lost : Return::success;
   };
   library.functions.nvmlDeviceGetUUID = [](abi::Device device, char* text, unsigned length) {
+    if (fake::index_of(device) == 3) return Return::operating_system;
     return fake::index_of(device) == 2 ? Return::no_permission : fake::copy("GPU-x", text, length);
   };
   const auto opened = fake::open(std::move(library));
   ASSERT_EQ(opened.gpus.gpus.size(), 1U);
   EXPECT_EQ(opened.gpu().info().index, 0U);
-  ASSERT_EQ(opened.gpus.unopened.size(), 2U);
+  ASSERT_EQ(opened.gpus.unopened.size(), 3U);
+  EXPECT_EQ(opened.gpus.unopened[2].reason, Reason::no_permission);
   EXPECT_EQ(opened.gpus.unopened[0].index, 1U);
   EXPECT_EQ(opened.gpus.unopened[0].reason, Reason::lost);
   EXPECT_EQ(opened.gpus.unopened[1].reason, Reason::no_permission);

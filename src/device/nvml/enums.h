@@ -225,18 +225,6 @@ enum class NvLinkErrorCounter : std::uint32_t {
   dl_ecc_data = 4,  // (11.4)
 };
 enum class NvLinkRemoteType : std::uint32_t { gpu = 0, ibm_npu = 1, nvswitch = 2, unknown = 0xFF };
-/// What nvmlDeviceGetNvLinkVersion answers (12.8): a code, not the version's number.
-enum class NvLinkVersion : std::uint32_t {
-  invalid = 0,
-  v1_0 = 1,
-  v2_0 = 2,
-  v2_2 = 3,
-  v3_0 = 4,
-  v3_1 = 5,
-  v4_0 = 6,
-  v5_0 = 7,
-  v6_0 = 8,  // (13.3)
-};
 
 enum class TopologyLevel : std::uint32_t {
   internal = 0,
@@ -284,16 +272,6 @@ inline constexpr MaskField fabric_route_unhealthy{4, 0x3};          // (12.8)
 inline constexpr MaskField fabric_access_timeout_recovery{6, 0x3};  // (12.8)
 /// 1 none, 2 system GUID, 3 chassis serial, 4 no partition, 5 too few NVLinks.
 inline constexpr MaskField fabric_incorrect_configuration{8, 0xF};  // (13.0)
-
-/// What field id 230 answers (12.8). Unknown values are shown raw and mean contact_vendor.
-enum class RecoveryAction : std::uint32_t {
-  none = 0,
-  gpu_reset = 1,
-  node_reboot = 2,
-  drain_p2p = 3,
-  drain_and_reset = 4,
-  recover_imex_domain = 5,  // (13.3)
-};
 
 /// Which member of Value a field value or a sample fills.
 enum class ValueType : std::uint32_t {

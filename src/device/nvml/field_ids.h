@@ -1,15 +1,10 @@
-// The NVML field ids that we read, with value type, scope and first driver branch: what goes into
-// FieldValue before the call, and what the driver must have put there after it. Stage: device.
-// Numbers and branches: the NVML_FI_* of every nvml.h from 11.0 to 13.3 (NVIDIA/go-nvml tags).
-// Types: as 580.159.04 set them on an H100 and four H200, in part beside "not supported"; headers
-// don't tell them. FieldType::unseen is a field that neither card filled: trust the type it comes
-// with, except double, which is what an untouched zero looks like.
+// The NVML field ids that we read: what goes into FieldValue before the call. Stage: device.
+// Numbers: the NVML_FI_* of every nvml.h from 11.0 to 13.3 (NVIDIA/go-nvml tags). Trust the type that
+// a value comes with, except double, which is what an untouched zero looks like.
 // A success with the type untouched is no reading: see FieldValue.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <string_view>
 
 #include "device/nvml/enums.h"
 
@@ -155,148 +150,6 @@ enum class FieldId : std::uint32_t {
   resetless_mig_supported = 184,
   mig_query_capable = 199,  // 200 in headers 12.5 and 12.6
 };
-
-enum class FieldType : std::uint8_t { unseen, unsigned_int, unsigned_long_long };
-/// What scope_id means for the field.
-enum class FieldScope : std::uint8_t { none, link, lane, power };
-
-struct FieldIdRow {
-  FieldId id;
-  std::string_view name;  ///< as the enumerator's
-  FieldType type;
-  FieldScope scope;
-  int since_driver;  ///< branch; 450 also means "before"
-};
-
-inline constexpr auto field_id_rows = std::to_array<FieldIdRow>({
-#define STOKER_FIELD(name, type, scope, since) \
-  {FieldId::name, #name, FieldType::type, FieldScope::scope, since}
-    STOKER_FIELD(ecc_mode_current, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_mode_pending, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_corrected_volatile, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_uncorrected_volatile, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_corrected_aggregate, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_uncorrected_aggregate, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_corrected_volatile_l1, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_uncorrected_volatile_l1, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_corrected_volatile_l2, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_uncorrected_volatile_l2, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_corrected_volatile_memory, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_uncorrected_volatile_memory, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_corrected_volatile_register_file, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_uncorrected_volatile_register_file, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_corrected_aggregate_l1, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_uncorrected_aggregate_l1, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_corrected_aggregate_l2, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_uncorrected_aggregate_l2, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_corrected_aggregate_memory, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_uncorrected_aggregate_memory, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_corrected_aggregate_register_file, unsigned_long_long, none, 450),
-    STOKER_FIELD(ecc_uncorrected_aggregate_register_file, unsigned_long_long, none, 450),
-    STOKER_FIELD(retired_single_bit, unsigned_long_long, none, 450),
-    STOKER_FIELD(retired_double_bit, unsigned_long_long, none, 450),
-    STOKER_FIELD(retired_pending, unsigned_long_long, none, 450),
-    STOKER_FIELD(retired_pending_single_bit, unsigned_long_long, none, 450),
-    STOKER_FIELD(retired_pending_double_bit, unsigned_long_long, none, 450),
-    STOKER_FIELD(remapped_corrected, unsigned_long_long, none, 450),
-    STOKER_FIELD(remapped_uncorrected, unsigned_long_long, none, 450),
-    STOKER_FIELD(remapped_pending, unsigned_long_long, none, 450),
-    STOKER_FIELD(remapped_failure, unsigned_long_long, none, 450),
-    STOKER_FIELD(violation_power, unsigned_long_long, none, 450),
-    STOKER_FIELD(violation_thermal, unsigned_long_long, none, 450),
-    STOKER_FIELD(violation_sync_boost, unsigned_long_long, none, 450),
-    STOKER_FIELD(violation_board_limit, unsigned_long_long, none, 450),
-    STOKER_FIELD(violation_low_utilization, unsigned_long_long, none, 450),
-    STOKER_FIELD(violation_reliability, unsigned_long_long, none, 450),
-    STOKER_FIELD(violation_app_clocks, unsigned_long_long, none, 450),
-    STOKER_FIELD(violation_base_clocks, unsigned_long_long, none, 450),
-    STOKER_FIELD(event_sw_thermal_slowdown_ns, unsigned_long_long, none, 580),
-    STOKER_FIELD(event_hw_thermal_slowdown_ns, unseen, none, 580),
-    STOKER_FIELD(event_hw_power_brake_ns, unseen, none, 580),
-    STOKER_FIELD(memory_temperature, unsigned_int, none, 450),
-    STOKER_FIELD(shutdown_tlimit, unseen, none, 535),
-    STOKER_FIELD(slowdown_tlimit, unseen, none, 535),
-    STOKER_FIELD(memory_max_tlimit, unseen, none, 535),
-    STOKER_FIELD(gpu_max_tlimit, unseen, none, 535),
-    STOKER_FIELD(total_energy, unsigned_long_long, none, 450),
-    STOKER_FIELD(energy, unsigned_long_long, power, 535),
-    STOKER_FIELD(power_average, unsigned_int, power, 535),
-    STOKER_FIELD(power_instant, unsigned_int, power, 535),
-    STOKER_FIELD(power_min_limit, unseen, power, 535),
-    STOKER_FIELD(power_max_limit, unseen, power, 535),
-    STOKER_FIELD(power_default_limit, unseen, power, 535),
-    STOKER_FIELD(power_current_limit, unseen, power, 535),
-    STOKER_FIELD(power_requested_limit, unseen, power, 535),
-    STOKER_FIELD(pcie_replay, unsigned_int, none, 450),
-    STOKER_FIELD(pcie_replay_rollover, unsigned_int, none, 450),
-    STOKER_FIELD(pcie_l0_to_recovery, unsigned_int, none, 525),
-    STOKER_FIELD(pcie_correctable_errors, unsigned_int, none, 535),
-    STOKER_FIELD(pcie_naks_received, unsigned_int, none, 535),
-    STOKER_FIELD(pcie_receiver_errors, unsigned_int, none, 535),
-    STOKER_FIELD(pcie_bad_tlp, unsigned_int, none, 535),
-    STOKER_FIELD(pcie_naks_sent, unsigned_int, none, 535),
-    STOKER_FIELD(pcie_bad_dllp, unsigned_int, none, 535),
-    STOKER_FIELD(pcie_non_fatal_errors, unsigned_int, none, 535),
-    STOKER_FIELD(pcie_fatal_errors, unsigned_int, none, 535),
-    STOKER_FIELD(pcie_unsupported_requests, unsigned_int, none, 535),
-    STOKER_FIELD(pcie_lcrc_errors, unsigned_int, none, 535),
-    STOKER_FIELD(pcie_lane_errors, unsigned_int, lane, 535),
-    STOKER_FIELD(pcie_tx_bytes, unsigned_int, none, 555),
-    STOKER_FIELD(pcie_rx_bytes, unsigned_int, none, 555),
-    STOKER_FIELD(nvlink_crc_flit_total, unseen, none, 450),
-    STOKER_FIELD(nvlink_crc_data_total, unseen, none, 450),
-    STOKER_FIELD(nvlink_replay_total, unseen, none, 450),
-    STOKER_FIELD(nvlink_recovery_total, unseen, none, 450),
-    STOKER_FIELD(nvlink_ecc_data_total, unseen, none, 470),
-    STOKER_FIELD(nvlink_speed_common_mbps, unseen, none, 450),
-    STOKER_FIELD(nvlink_count, unsigned_int, none, 450),
-    STOKER_FIELD(nvswitch_connected_links, unsigned_int, none, 460),
-    STOKER_FIELD(nvlink_data_tx_kib, unsigned_long_long, link, 450),
-    STOKER_FIELD(nvlink_data_rx_kib, unsigned_long_long, link, 450),
-    STOKER_FIELD(nvlink_raw_tx_kib, unsigned_long_long, link, 450),
-    STOKER_FIELD(nvlink_raw_rx_kib, unsigned_long_long, link, 450),
-    STOKER_FIELD(nvlink_remote_link_id, unsigned_int, link, 455),
-    STOKER_FIELD(nvlink_dl_replay, unsigned_long_long, link, 520),
-    STOKER_FIELD(nvlink_dl_recovery, unsigned_long_long, link, 520),
-    STOKER_FIELD(nvlink_dl_crc, unsigned_long_long, link, 520),
-    STOKER_FIELD(nvlink_speed_mbps, unsigned_int, link, 520),
-    STOKER_FIELD(nvlink_state, unsigned_int, link, 520),
-    STOKER_FIELD(nvlink_version, unsigned_int, link, 520),
-    STOKER_FIELD(nvlink_power_state, unsigned_int, link, 525),
-    STOKER_FIELD(nvlink5_tx_packets, unseen, link, 560),
-    STOKER_FIELD(nvlink5_tx_bytes, unseen, link, 560),
-    STOKER_FIELD(nvlink5_rx_packets, unseen, link, 560),
-    STOKER_FIELD(nvlink5_rx_bytes, unseen, link, 560),
-    STOKER_FIELD(nvlink5_malformed_packets, unseen, link, 560),
-    STOKER_FIELD(nvlink5_buffer_overruns, unseen, link, 560),
-    STOKER_FIELD(nvlink5_rx_errors, unseen, link, 560),
-    STOKER_FIELD(nvlink5_rx_remote_errors, unseen, link, 560),
-    STOKER_FIELD(nvlink5_rx_general_errors, unseen, link, 560),
-    STOKER_FIELD(nvlink5_local_integrity_errors, unseen, link, 560),
-    STOKER_FIELD(nvlink5_tx_discards, unseen, link, 560),
-    STOKER_FIELD(nvlink5_recovery_successful, unseen, link, 560),
-    STOKER_FIELD(nvlink5_recovery_failed, unseen, link, 560),
-    STOKER_FIELD(nvlink5_recovery_events, unseen, link, 560),
-    STOKER_FIELD(nvlink5_effective_errors, unseen, link, 560),
-    STOKER_FIELD(nvlink5_effective_ber, unseen, link, 560),
-    STOKER_FIELD(nvlink5_symbol_errors, unseen, link, 560),
-    STOKER_FIELD(nvlink5_symbol_ber, unseen, link, 560),
-    STOKER_FIELD(nvlink5_fec_history_0, unseen, link, 570),
-    STOKER_FIELD(nvlink5_fec_history_15, unseen, link, 570),
-    STOKER_FIELD(c2c_link_count, unsigned_int, none, 535),
-    STOKER_FIELD(c2c_link_status, unsigned_int, link, 535),
-    STOKER_FIELD(c2c_link_max_mbps, unsigned_int, link, 535),
-    STOKER_FIELD(c2c_crc_errors, unsigned_int, link, 575),
-    STOKER_FIELD(c2c_replay_errors, unsigned_int, link, 575),
-    STOKER_FIELD(c2c_replay_b2b_errors, unsigned_int, link, 575),
-    STOKER_FIELD(c2c_power_state, unsigned_int, link, 575),
-    STOKER_FIELD(reset_status, unsigned_int, none, 560),
-    STOKER_FIELD(drain_and_reset_status, unsigned_int, none, 560),
-    STOKER_FIELD(recovery_action, unsigned_int, none, 570),
-    STOKER_FIELD(resetless_mig_supported, unsigned_int, none, 535),
-    STOKER_FIELD(mig_query_capable, unsigned_int, none, 550),
-#undef STOKER_FIELD
-});
 
 /// Counters of old that have one id a link, for links 0 to 11.
 enum class NvLinkPerLink : std::uint8_t {

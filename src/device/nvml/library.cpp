@@ -98,7 +98,6 @@ tl::expected<Library, DriverFailure> resolve_library(const Resolver& resolve, st
       return tl::unexpected(library_unusable(
           library.path, fmt::format("it has no {}, so it is not NVML", row.symbol)));
     }
-    if (address == nullptr) library.missing.emplace_back(row.symbol);
     // Functions is one pointer a row, so a row's offset is where its pointer goes.
     std::memcpy(reinterpret_cast<char*>(&library.functions) + row.offset, &address,
                 sizeof(address));

@@ -15,10 +15,9 @@ namespace stoker::nvml {
 using Resolver = std::function<void*(const char* symbol)>;
 
 struct Library {
-  abi::Functions functions;          // `acting` and `compat` rows are never resolved here
-  bool simulated = false;            // it exports stokerSimulatedDriver
-  std::string path;                  // as it was loaded
-  std::vector<std::string> missing;  // `reading` symbols that it does not export
+  abi::Functions functions;  // `acting` and `compat` rows are never resolved here
+  bool simulated = false;    // it exports stokerSimulatedDriver
+  std::string path;          // as it was loaded
 };
 
 // Loads `path`, or the first that loads of library_candidates() where `path` is empty.

@@ -14,7 +14,8 @@ Reason reason_of(abi::Return code) {
     case Return::vgpu_ecc_not_supported:
     case Return::argument_version_mismatch:  // this library doesn't know the struct's version
     case Return::deprecated: return Reason::not_supported;
-    case Return::no_permission: return Reason::no_permission;
+    case Return::no_permission:
+    case Return::operating_system: return Reason::no_permission;  // "blocked" by OS or cgroup
     case Return::gpu_is_lost:
     case Return::gpu_not_found: return Reason::lost;
     case Return::uninitialized:
@@ -57,6 +58,12 @@ DriverFailure start_failure(abi::Return code, const std::string& code_text,
           SourceState::no_permission,
           "the driver refused this user (NVML error 4). Let it read and write /dev/nvidiactl and "
           "/dev/nvidia*, by its group or by running as root; in a container, allow the devices"};
+    case Return::operating_system:
+      return {
+          SourceState::no_permission,
+          "the operating system or this process's cgroup has blocked the driver's devices (NVML "
+          "error 17). In a container, run it with the NVIDIA runtime or allow /dev/nvidiactl and "
+          "/dev/nvidia*; else see the unit's DeviceAllow="};
     default:
       return {
           SourceState::failed,

@@ -35,8 +35,7 @@ Return code_of(ErrorCode code) {
     case ErrorCode::not_found: return Return::driver_not_loaded;
     case ErrorCode::no_permission: return Return::no_permission;
     case ErrorCode::not_supported: return Return::lib_rm_version_mismatch;
-    case ErrorCode::corrupt: return Return::unknown;
-    default: return Return::operating_system;
+    default: return Return::unknown;
   }
 }
 
