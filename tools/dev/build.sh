@@ -12,13 +12,14 @@ dev_build() {
   step "build build/$preset" ninja -C "build/$preset" -j "$(jobs_count)" "$@"
 }
 
-driver_present() {
-  [[ -e /proc/driver/nvidia/version ]] && return 0
-  local folder library_path=${LD_LIBRARY_PATH:-}
-  for folder in ${library_path//:/ } /usr/lib/x86_64-linux-gnu /usr/lib64 /usr/lib/wsl/lib /run/nvidia/driver/usr/lib/x86_64-linux-gnu; do
-    [[ -e $folder/libnvidia-ml.so.1 ]] && return 0
-  done
-  /sbin/ldconfig -p 2>/dev/null | grep -q 'libnvidia-ml\.so\.1'
+# A library without a loaded driver is none. /dev/dxg: the cards of WSL, whose driver is Windows'.
+driver_present() { [[ -e /proc/driver/nvidia/version || -e /dev/nvidiactl || -e /dev/dxg ]]; }
+
+# Is one of the flags $2... among the arguments $1, alone or as --flag=value?
+has_flag() {
+  local flag
+  for flag in "${@:2}"; do [[ " $1 " == *" $flag "* || " $1 " == *" $flag="* ]] && return 0; done
+  return 1
 }
 
 # dev_up [ARGUMENTS of `stoker up`]: stays in the foreground.
@@ -26,10 +27,10 @@ dev_up() {
   local arguments=("$@")
   dev_setup build test
   dev_build release stoker_product
-  if [[ " $* " != *" --sim"* && " $* " != *" --help"* && " $* " != *" -h "* ]] && ! driver_present; then
+  if ! has_flag "$*" --sim --replay --wait-driver --config --help -h && ! driver_present; then
     arguments+=(--sim hgx-h100)
     local place="the data folder"
-    [[ " $* " == *" --data"* ]] || { arguments+=(--data build/up-data); place=build/up-data; }
+    has_flag "$*" --data || { arguments+=(--data build/up-data); place=build/up-data; }
     say
     say "No NVIDIA driver was found on this machine. What you will see are SIMULATED cards: eight H100s that"
     say "exist only in files under $place. The console, the API and the metrics say so too."
