@@ -105,7 +105,7 @@ Result<std::string> create_instance(const std::string& name, sim::Gpu& gpu) {
   sim::MigFacts& mig = gpu.mig;
   if (mig.capable == 0) return fail(ErrorCode::not_supported, "this product has no MIG");
   if (mig.mode == 0) {
-    return fail(ErrorCode::invalid_input, "MIG is off on this GPU; inject mig-mode on first");
+    return fail(ErrorCode::unavailable, "MIG is off on this GPU; inject mig-mode on first");
   }
   const std::uint32_t row = find_profile(mig, name);
   if (row == sim::max_mig_profiles) {
