@@ -61,7 +61,8 @@ Result<void> load(History& history, const std::string& path) {
   return history.read_from(*bytes);
 }
 
-Keeper::Keeper(History& history, std::string path) : history_(history), path_(std::move(path)) {
+Keeper::Keeper(History& history, std::string path, KeeperOptions options)
+    : history_(history), path_(std::move(path)), options_(std::move(options)) {
   const auto loaded = load(history_, path_);
   if (loaded || loaded.error().code() == ErrorCode::not_found) return;
   const std::string aside = path_ + ".bad";
@@ -85,13 +86,18 @@ void Keeper::stop() {
 }
 
 void Keeper::save_now() {
-  const auto saved = save(history_, path_);
-  if (!saved && !failing_) {
+  Result<void> saved;
+  if (options_.may_save) saved = options_.may_save();
+  if (saved) saved = save(history_, path_);
+  const bool changed = failing_ == saved.has_value();
+  failing_ = !saved;
+  if (!changed) return;
+  if (!saved) {
     log::warning("history_not_saved", {{"reason", saved.error().describe()}});
-  } else if (saved && failing_) {
+  } else {
     log::info("history_saved_again", {{"path", path_}});
   }
-  failing_ = !saved;
+  if (options_.on_change) options_.on_change(saved);
 }
 
 }  // namespace stoker::history

@@ -56,6 +56,21 @@ TEST_F(HistoryFile, ThatCantBeReadIsPutAsideAndNothingIsInvented) {
   }
 }
 
+TEST_F(HistoryFile, OfAnotherAgentIsLeftAloneAndTheReasonIsTold) {
+  std::string told;
+  Watched node;
+  Keeper keeper(
+      node.history, path(),
+      {.may_save = []() -> Result<void> { return fail(ErrorCode::unavailable, "not ours"); },
+       .on_change =
+           [&](const Result<void>& saved) { told = saved ? "saved" : saved.error().message(); }});
+  keeper.start();
+  node.read_each_second(100, 40);
+  keeper.stop();
+  EXPECT_EQ(told, "not ours");
+  EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
 TEST_F(HistoryFile, ThatIsAPipeIsNotWaitedFor) {
   ASSERT_EQ(mkfifo(path().c_str(), 0600), 0);
   ASSERT_EQ(mkfifo((path() + ".new").c_str(), 0600), 0);
