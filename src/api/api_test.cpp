@@ -49,6 +49,7 @@ Snapshot node() {
   snapshot.taken_at = now;
   snapshot.wall = WallTime{Seconds(1'700'000'000)};
   snapshot.hostname = "node1";
+  snapshot.simulated_profile = "hgx-h100";
   snapshot.source.state = device::SourceState::running;
   snapshot.source.probe_pid = 99;
   snapshot.driver =
@@ -65,7 +66,7 @@ Snapshot node() {
 
 net::Response ask(const std::string& path, const std::string& query = "",
                   const std::string& method = "GET") {
-  Service service([] { return node(); }, {.version = "0.1.0", .simulated_profile = "hgx-h100"});
+  Service service([] { return node(); }, {.version = "0.1.0"});
   return service.answer({.method = method, .path = path, .query = query});
 }
 
@@ -125,6 +126,7 @@ TEST(Gpus, OneIsFoundByIndexUuidAndAnySpellingOfItsAddress) {
     EXPECT_EQ(body(response)["gpus"].size(), 1U);
     EXPECT_EQ(body(response)["gpus"][0]["uuid"], "GPU-1") << id;
   }
+  EXPECT_EQ(ask("/api/v1/gpus/01").status, 404);
   const auto none = ask("/api/v1/gpus/7");
   EXPECT_EQ(none.status, 404);
   EXPECT_EQ(body(none)["error"]["message"],
@@ -165,10 +167,44 @@ TEST(Fields, TellWhatTheirCallsCost) {
 
 TEST(Service, AnswersHealthAndReadiness) {
   EXPECT_EQ(ask("/healthz").body, "ok\n");
+  EXPECT_EQ(ask("/health").body, "ok\n");
   EXPECT_EQ(ask("/readyz").status, 200);
   Service starting([] { return Snapshot{}; }, {});
   EXPECT_EQ(starting.answer({.method = "GET", .path = "/readyz"}).status, 503);
   EXPECT_EQ(starting.answer({.method = "GET", .path = "/healthz"}).status, 200);
+}
+
+TEST(Service, IsNotReadyWhileNoGpuAnswersAndSaysWhy) {
+  Service one([] { return node(); }, {});
+  EXPECT_EQ(one.answer({.method = "GET", .path = "/readyz"}).status, 200);
+  Service none(
+      [] {
+        Snapshot snapshot = node();
+        for (GpuSnapshot& gpu : snapshot.gpus) {
+          gpu.state = GpuState::hung;
+          gpu.readings.mark_all(Reason::hung, now);
+        }
+        return snapshot;
+      },
+      {});
+  const auto response = none.answer({.method = "GET", .path = "/readyz"});
+  EXPECT_EQ(response.status, 503);
+  EXPECT_EQ(response.body,
+            "critical: GPU 0 (0000:10:00.0) hangs and 1 more critical; 0 of 2 GPUs answer\n");
+}
+
+TEST(Service, SaysWhileTheHistoryIsNotSavedAndDoesNotJudgeTheNodeByIt) {
+  Service service([] { return node(); }, {});
+  const auto status = [&] {
+    return service.answer({.method = "GET", .path = "/api/v1/status"}).body;
+  };
+  const std::string before = status();
+  service.set_history_problem(Error(ErrorCode::unavailable, "the data folder was removed"));
+  EXPECT_NE(status().find("history-not-saved"), std::string::npos);
+  EXPECT_NE(status().find("the data folder was removed"), std::string::npos);
+  EXPECT_EQ(Json::parse(status())["verdict"], Json::parse(before)["verdict"]);
+  service.set_history_problem(std::nullopt);
+  EXPECT_EQ(status(), before);
 }
 
 TEST(Service, ServesMetricsWhateverTheParameters) {

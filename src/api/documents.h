@@ -23,7 +23,6 @@ std::string gpus_document(const store::Snapshot& snapshot,
 // {"schema":"stoker.dev/v1/status", the verdict, why, what is read and how, "findings":[...]}
 struct StatusFacts {
   std::string version;
-  std::string simulated_profile;  // what was asked for; told where the driver is simulated
   health::Expected expected;
   // About the agent and not about the node: listed behind the node's, and never judged.
   std::vector<Finding> own_findings;
@@ -45,8 +44,8 @@ void write_missing(JsonWriter& json, const std::string& key, Reason reason);
 // `"<key>": text`, or as write_missing() where the text is empty.
 void member_or_missing(JsonWriter& json, const std::string& key, const std::string& text,
                        Reason reason);
-// "simulated": whether the driver in use says that it is Stoker's simulated one; missing while no driver
-// has been heard, whatever was asked for.
+// "simulated": whether the driver in use says that it is Stoker's simulated one; before it is heard,
+// true where simulated cards were asked for, else missing.
 void write_simulated(JsonWriter& json, const store::Snapshot& snapshot);
 
 }  // namespace stoker::api

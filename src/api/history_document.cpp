@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "api/gpu_name.h"
 #include "base/closest.h"
 #include "base/json_text.h"
 #include "config/duration.h"
@@ -73,7 +75,7 @@ bool is_asked_for(const Answer& answer, const GpuSnapshot* gpu, const std::strin
   if (asked.empty()) return true;
   if (answer.subject.kind == EntityKind::node) return false;
   return answer.subject.gpu_uuid == asked || answer.subject.mig_uuid == asked ||
-         (gpu != nullptr && std::to_string(gpu->info.index) == asked);
+         (gpu != nullptr && is_named(gpu->info, asked));
 }
 
 void write_value(JsonWriter& json, const std::string& key, const Answer::Value& value, bool range) {
@@ -113,12 +115,16 @@ void write_series(JsonWriter& json, const Answer& answer, const GpuSnapshot* gpu
 Result<HistoryQuestion> parse_history_question(std::string_view query,
                                                const history::History& history) {
   HistoryQuestion question;
+  std::set<std::string_view> given;
   while (!query.empty()) {
     const std::string_view part = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(query.size(), part.size() + 1));
     const auto equals = std::min(part.find('='), part.size());
     const auto value = net::percent_decode(part.substr(std::min(part.size(), equals + 1)));
     if (!value) return fail(value.error());
+    if (!given.insert(part.substr(0, equals)).second) {
+      return fail(wrong(fmt::format("{} is given twice", part.substr(0, equals))));
+    }
     if (auto taken = take_parameter(part.substr(0, equals), *value, history, question); !taken) {
       return fail(taken.error());
     }
@@ -154,9 +160,10 @@ Result<std::string> history_document(const Snapshot& snapshot, const history::Hi
     found = true;
   }
   if (!found) {
-    return fail(ErrorCode::not_found,
-                fmt::format("no history of {} for GPU \"{}\": name one by index or UUID",
-                            field.name, question.gpu));
+    return fail(
+        ErrorCode::not_found,
+        fmt::format("no history of {} for GPU \"{}\": name one by index, UUID or PCI address",
+                    field.name, question.gpu));
   }
   json.end_array().end_object();
   return json.text();

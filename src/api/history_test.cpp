@@ -76,6 +76,17 @@ TEST(HistoryDocument, TellsEachGpuWithItsReasonsInTheOrderOfTheirIndex) {
   EXPECT_EQ(minutes.find(R"("gpu":1)"), std::string::npos);
 }
 
+TEST(HistoryDocument, NamesAGpuAsTheOtherPagesDo) {
+  Node node;
+  for (const std::string& name : {std::string("1"), store::gpu_info(1).uuid, pci_of(1).sysfs()}) {
+    const std::string document = node.ask("field=power&gpu=" + name);
+    EXPECT_NE(document.find(R"("gpu":1,)"), std::string::npos) << name;
+    EXPECT_EQ(document.find(R"("gpu":0,)"), std::string::npos) << name;
+  }
+  EXPECT_EQ(node.ask("field=power&gpu=01"),
+            "no history of power for GPU \"01\": name one by index, UUID or PCI address");
+}
+
 TEST(HistoryDocument, SaysWhatWouldBeRight) {
   Node node;
   EXPECT_EQ(node.ask("field=pwoer"), "there is no field \"pwoer\"; did you mean 'power'?");
@@ -88,7 +99,8 @@ TEST(HistoryDocument, SaysWhatWouldBeRight) {
             "\"gpus\" is no parameter of this page: field, gpu, since, step");
   EXPECT_EQ(node.ask(""), "which field? e.g. ?field=power&gpu=3&since=1h");
   EXPECT_EQ(node.ask("field=power&gpu=7"),
-            "no history of power for GPU \"7\": name one by index or UUID");
+            "no history of power for GPU \"7\": name one by index, UUID or PCI address");
+  EXPECT_EQ(node.ask("field=power&gpu=0&gpu=1"), "gpu is given twice");
 }
 
 TEST(HistoryView, DrawsSeveralAsLinesAndOneAsACurve) {

@@ -168,12 +168,13 @@ TEST(MissingValues, OfOwnersAreUnknownWhereNobodyLookedAndNoneWhereThereIsNone) 
   EXPECT_EQ(gpu_of(owned(free))["holders"], Json::array());
 }
 
-Json status_of(const Snapshot& snapshot, const std::string& profile) {
-  Service service([&] { return snapshot; }, {.simulated_profile = profile});
+Json status_of(Snapshot snapshot, const std::string& profile) {
+  snapshot.simulated_profile = profile;
+  Service service([&] { return snapshot; }, {});
   return Json::parse(service.answer({.method = "GET", .path = "/api/v1/status"}).body);
 }
 
-TEST(Simulated, IsWhatTheDriverSaysOfItselfAndNotWhatWasAskedFor) {
+TEST(Simulated, IsWhatTheDriverSaysOfItselfAndBeforeThatWhatWasAskedFor) {
   for (const bool really : {false, true}) {
     for (const char* asked : {"", "hgx-h100"}) {
       Snapshot snapshot = node(card());
@@ -183,7 +184,10 @@ TEST(Simulated, IsWhatTheDriverSaysOfItselfAndNotWhatWasAskedFor) {
       EXPECT_EQ(status["simulated_profile"].is_string(), really && *asked != '\0') << asked;
     }
   }
-  const Json starting = status_of(without_driver(device::SourceState::starting), "hgx-h100");
+  const Json asked = status_of(without_driver(device::SourceState::starting), "hgx-h100");
+  EXPECT_EQ(asked["simulated"], true);
+  EXPECT_EQ(asked["simulated_profile"], "hgx-h100");
+  const Json starting = status_of(without_driver(device::SourceState::starting), "");
   EXPECT_TRUE(starting["simulated"].is_null()) << "no driver has been heard yet";
   EXPECT_EQ(starting["simulated_reason"], "pending");
 }

@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 
 #include "api/documents.h"
 #include "api/expect_document.h"
+#include "api/gpu_name.h"
 #include "api/history_document.h"
 #include "api/topology_document.h"
 #include "base/closest.h"
+#include "health/gpu_view.h"
 #include "health/node_status.h"
 
 namespace stoker::api {
@@ -30,10 +31,11 @@ struct Page {
   std::string_view path;
   std::string_view help;
 };
-constexpr std::array<Page, 11> pages = {{
+constexpr std::array<Page, 12> pages = {{
     {"/metrics", "for Prometheus; the same series as dcgm-exporter, and stoker_*"},
     {"/healthz", "200 while this process serves"},
-    {"/readyz", "200 while the GPUs are being read"},
+    {"/health", "the same, by dcgm-exporter's name"},
+    {"/readyz", "200 while at least one GPU is being read"},
     {"/api/v1/status", "is anything wrong, and why"},
     {"/api/v1/gpus", "every GPU with all its readings"},
     {"/api/v1/gpus/{index|uuid|pci}", "one GPU"},
@@ -67,22 +69,11 @@ Response not_found(const Request& request) {
                              hint.empty() ? "/ lists those that there are" : hint));
 }
 
-bool names(const GpuSnapshot& gpu, std::string_view id, const std::optional<PciAddress>& pci) {
-  std::uint32_t index = 0;
-  const auto [end, code] = std::from_chars(id.data(), id.data() + id.size(), index);
-  if (code == std::errc{} && end == id.data() + id.size()) {
-    return gpu.info.index == index && !gpu.info.uuid.empty();  // else it has no index
-  }
-  return gpu.info.uuid == id || (pci && gpu.info.pci == *pci);
-}
-
 Response one_gpu(const Request& request, const Snapshot& snapshot) {
   const std::string_view id = std::string_view(request.path).substr(gpus_below.size());
-  std::optional<PciAddress> pci;
-  if (auto parsed = PciAddress::parse(id)) pci = *parsed;
   std::vector<const GpuSnapshot*> found;
   for (const auto& gpu : snapshot.gpus) {
-    if (names(gpu, id, pci)) found.push_back(&gpu);
+    if (is_named(gpu.info, id)) found.push_back(&gpu);
   }
   if (found.empty()) {
     return problem(
@@ -100,11 +91,17 @@ Response all_gpus(const Snapshot& snapshot) {
   return json(gpus_document(snapshot, every));
 }
 
-Response ready(const Snapshot& snapshot) {
-  if (snapshot.source.state == device::SourceState::running) return {.body = "ok\n"};
+Response ready(const Snapshot& snapshot, const health::Expected& expected) {
+  const bool running = snapshot.source.state == device::SourceState::running;
+  if (running && std::ranges::any_of(snapshot.gpus, health::answers)) return {.body = "ok\n"};
+  if (!running) {
+    return {.status = 503,
+            .body = fmt::format("{}: {}\n", device::to_string(snapshot.source.state),
+                                snapshot.source.detail)};
+  }
+  const auto judged = health::judge(snapshot, health::evaluate(snapshot, expected));
   return {.status = 503,
-          .body = fmt::format("{}: {}\n", device::to_string(snapshot.source.state),
-                              snapshot.source.detail)};
+          .body = fmt::format("{}: {}\n", health::to_string(judged.verdict), judged.reason)};
 }
 
 Finding dropped_finding(const std::vector<exporting::DroppedFamily>& dropped, std::size_t most) {
@@ -124,6 +121,20 @@ Finding dropped_finding(const std::vector<exporting::DroppedFamily>& dropped, st
   return finding;
 }
 
+Finding unsaved_finding(const Error& problem) {
+  Finding finding;
+  finding.rule = "history-not-saved";
+  finding.severity = Severity::warning;
+  finding.entity = {EntityKind::file, "history"};
+  finding.message = "The history is not kept on disk; a restart loses what came since";
+  finding.cause = "The data folder does not take it";
+  finding.action = Action::fix_config;
+  finding.fix = "See the evidence; where the folder was removed, restart the agent";
+  finding.source = "docs/specs/api.md";
+  finding.evidence.push_back(problem.describe());
+  return finding;
+}
+
 Response index_page(const std::string& version) {
   std::string body = fmt::format("stoker {}\n\n", version);
   for (const Page& page : pages) body += fmt::format("{:<32} {}\n", page.path, page.help);
@@ -135,7 +146,6 @@ Response index_page(const std::string& version) {
 Service::Service(Snapshots snapshots, ServiceOptions options, const Clock& clock)
     : snapshots_(std::move(snapshots)),
       history_(options.history),
-      simulated_profile_(std::move(options.simulated_profile)),
       replay_(std::move(options.replay)),
       version_(options.version),
       clock_(clock) {
@@ -158,6 +168,13 @@ void Service::set_counters(std::shared_ptr<const exporting::CounterList> counter
   take_dropped(dropped_);
 }
 
+void Service::set_history_problem(const std::optional<Error>& problem) {
+  const MutexLock lock(mutex_);
+  history_finding_.reset();
+  if (problem) history_finding_ = unsaved_finding(*problem);
+  take_dropped(dropped_);
+}
+
 std::vector<Finding> Service::own_findings() {
   const MutexLock lock(mutex_);
   return render_.own_findings;
@@ -166,6 +183,7 @@ std::vector<Finding> Service::own_findings() {
 void Service::take_dropped(const std::vector<exporting::DroppedFamily>& dropped) {
   dropped_ = dropped;
   render_.own_findings = counter_findings_;
+  if (history_finding_) render_.own_findings.push_back(*history_finding_);
   if (!dropped_.empty()) {
     render_.own_findings.push_back(dropped_finding(dropped_, render_.series.max_series));
   }
@@ -237,13 +255,13 @@ Response Service::answer(const Request& request) {
         fmt::format("{} takes no parameters, and \"{}\" was given", path, request.query));
   }
   if (path == "/") return index_page(version_);
-  if (path == "/healthz") return {.body = "ok\n"};
+  if (path == "/healthz" || path == "/health") return {.body = "ok\n"};
   if (path == "/metrics") return metrics(request);
   const Snapshot snapshot = snapshots_();
-  if (path == "/readyz") return ready(snapshot);
+  if (path == "/readyz") return ready(snapshot, expected());
   if (path == "/api/v1/status")
-    return json(status_document(snapshot, {version_, simulated_profile_, expected(), own_findings(),
-                                           replay_ ? replay_() : std::nullopt}));
+    return json(status_document(
+        snapshot, {version_, expected(), own_findings(), replay_ ? replay_() : std::nullopt}));
   if (path == "/api/v1/fields") return json(fields_document(&snapshot, history_facts()));
   if (path == "/api/v1/expect") return json(expect_document(health::compare(snapshot, expected())));
   if (path == "/api/v1/topology") return json(topology_document(topology::build(snapshot)));

@@ -23,8 +23,6 @@ namespace stoker::api {
 struct ServiceOptions {
   std::string version;
   std::string revision;
-  // The simulated node's profile, "hgx-h100"; empty on real cards.
-  std::string simulated_profile;
   exporting::SeriesOptions series;
   health::Expected expected;
   // Must outlive the service; nullptr: none is kept.
@@ -33,7 +31,7 @@ struct ServiceOptions {
   std::function<std::optional<ReplayState>()> replay;
 };
 
-// Routes: / (what there is), /metrics, /healthz, /readyz, /api/v1/status, /api/v1/gpus,
+// Routes: / (what there is), /metrics, /healthz, /health, /readyz, /api/v1/status, /api/v1/gpus,
 // /api/v1/gpus/{index|uuid|pci}, /api/v1/topology, /api/v1/expect, /api/v1/history, /api/v1/fields.
 // GET and HEAD; anything else is 405. Errors below /api are JSON:
 // {"schema":"stoker.dev/v1/error","error":{"code","message"}}.
@@ -52,6 +50,8 @@ class Service {
   void set_counters(std::shared_ptr<const exporting::CounterList> counters,
                     std::vector<Finding> findings) EXCLUDES(mutex_);
   void set_expected(health::Expected expected) EXCLUDES(mutex_);
+  // Why the history is not kept on disk; nullopt: it is.
+  void set_history_problem(const std::optional<Error>& problem) EXCLUDES(mutex_);
 
  private:
   health::Expected expected() EXCLUDES(mutex_);
@@ -65,7 +65,6 @@ class Service {
   // Constant after construction.
   const Snapshots snapshots_;
   const history::History* const history_;
-  const std::string simulated_profile_;
   const std::function<std::optional<ReplayState>()> replay_;
   const std::string version_;
   const Clock& clock_;
@@ -74,6 +73,7 @@ class Service {
   exporting::RenderOptions render_ GUARDED_BY(mutex_);
   health::Expected expected_ GUARDED_BY(mutex_);
   std::vector<Finding> counter_findings_ GUARDED_BY(mutex_);
+  std::optional<Finding> history_finding_ GUARDED_BY(mutex_);
   std::vector<exporting::DroppedFamily> dropped_ GUARDED_BY(mutex_);
 };
 

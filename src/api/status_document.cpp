@@ -88,8 +88,9 @@ void write_node(JsonWriter& json, const Snapshot& snapshot) {
 }  // namespace
 
 void write_simulated(JsonWriter& json, const Snapshot& snapshot) {
-  if (!snapshot.driver) return write_missing(json, "simulated", why_no_driver(snapshot));
-  json.member("simulated", snapshot.driver->simulated);
+  const auto simulated = store::is_simulated(snapshot);
+  if (!simulated) return write_missing(json, "simulated", why_no_driver(snapshot));
+  json.member("simulated", *simulated);
 }
 
 std::string status_document(const Snapshot& snapshot, const StatusFacts& facts) {
@@ -99,8 +100,8 @@ std::string status_document(const Snapshot& snapshot, const StatusFacts& facts) 
   json.begin_object().member("schema", "stoker.dev/v1/status");
   json.member("verdict", health::to_string(judged.verdict)).member("reason", judged.reason);
   write_simulated(json, snapshot);
-  const bool simulated = snapshot.driver && snapshot.driver->simulated;
-  json.member_or_null("simulated_profile", simulated ? facts.simulated_profile : "");
+  const bool simulated = store::is_simulated(snapshot).value_or(false);
+  json.member_or_null("simulated_profile", simulated ? snapshot.simulated_profile : "");
   json.member("time", format_utc(snapshot.wall)).member("stoker_version", facts.version);
   write_replay(json, facts.replay);
   write_source(json, snapshot);
