@@ -62,6 +62,7 @@ TEST_F(SimVerb, ExitCodesSayWhetherItWorkedWasRefusedOrWasWrong) {
   EXPECT_EQ(code_of({"node", "hgx-h200x4"}), 0) << "there already";
   EXPECT_EQ(code_of({"node", "t4x4"}), 2) << "another node";
   EXPECT_EQ(code_of({"inject", "xid", "79", "--gpu", "3"}), 0);
+  EXPECT_EQ(code_of({"inject", "mig-create", "7g.141gb", "--gpu", "0"}), 1) << "MIG is off";
   EXPECT_EQ(code_of({"inject", "mig-mode", "on", "--gpu", "0"}), 0);
   EXPECT_EQ(code_of({"inject", "mig-create", "7g.141gb", "--gpu", "0"}), 0);
   EXPECT_EQ(code_of({"inject", "mig-create", "1g.18gb", "--gpu", "0"}), 1)
@@ -84,6 +85,14 @@ TEST_F(SimVerb, ShowSaysHowClientsRunOnTheNode) {
   EXPECT_NE(json.out.find("stoker.dev/v1/simulation"), std::string::npos) << json.out;
   EXPECT_NE(json.out.find("\"hang: every call\""), std::string::npos) << json.out;
   EXPECT_NE(sim({"show"}).out.find("Tesla T4"), std::string::npos);
+}
+
+TEST_F(SimVerb, TheLinesForAShellHoldWhateverThePathIs) {
+  const std::string odd = data() + "/it's a node";
+  ASSERT_EQ(run_stoker({"sim", "node", "t4x4", "--data", odd}).status, 0);
+  const std::string lines = run_stoker({"sim", "show", "--environment", "--data", odd}).out;
+  const std::string quoted = data() + "/it'\\''s a node/sim/state'";
+  EXPECT_NE(lines.find("STOKER_SIM_STATE='" + quoted), std::string::npos) << lines;
 }
 
 TEST_F(SimVerb, NothingIsLeftWhereANodeCannotBeMade) {

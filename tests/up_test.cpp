@@ -3,8 +3,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <sstream>
 
 #include "catalog/field.h"
+#include "model/wrap.h"
 #include "net/http_client.h"
 #include "net/http_server.h"
 #include "support/golden.h"
@@ -285,22 +287,59 @@ TEST(CommandLine, ShowsTheVerbsWhereOneIsMissing) {
   }
 }
 
+// The names below "Subcommands:".
+std::vector<std::string> verbs_in(const std::string& help) {
+  std::vector<std::string> verbs;
+  std::istringstream lines(help);
+  bool below = false;
+  for (std::string line; std::getline(lines, line);) {
+    if (line == "Subcommands:") below = true;
+    if (below && line.empty()) break;
+    if (!below || !line.starts_with("  ") || line[2] == ' ') continue;
+    verbs.push_back(line.substr(2, line.find(' ', 2) - 2));
+  }
+  return verbs;
+}
+
+// Of a command and everything below it.
+void expect_good_help(const std::vector<std::string>& verb) {
+  auto command = verb;
+  command.emplace_back("--help");
+  const auto help = run_stoker(command);
+  EXPECT_EQ(help.status, 0);
+  const bool has_examples = help.out.find("Examples:") != std::string::npos ||
+                            help.out.find(" e.g. stoker ") != std::string::npos;
+  EXPECT_TRUE(has_examples) << help.out;
+  EXPECT_NE(help.out.find("Exit codes: 0 "), std::string::npos) << help.out;
+  std::istringstream lines(help.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(columns(line), 80U) << line;
+  for (const std::string& name : verbs_in(help.out)) {
+    auto below = verb;
+    below.push_back(name);
+    expect_good_help(below);
+  }
+}
+
 TEST(CommandLine, EveryHelpTellsTheExitCodesAndGivesExamples) {
   EXPECT_EQ(run_stoker({"--version"}).out.rfind("stoker ", 0), 0U);
   EXPECT_EQ(run_stoker({"version"}).out, run_stoker({"--version"}).out);
-  for (const std::vector<std::string>& verb : {std::vector<std::string>{},
-                                               {"up"},
-                                               {"status"},
-                                               {"gpus"},
-                                               {"fields"},
-                                               {"config", "check"},
-                                               {"config", "show"}}) {
-    auto command = verb;
-    command.emplace_back("--help");
-    const auto help = run_stoker(command);
-    EXPECT_EQ(help.status, 0);
-    EXPECT_NE(help.out.find("Examples:"), std::string::npos) << help.out;
-    EXPECT_NE(help.out.find("Exit codes: 0 "), std::string::npos) << help.out;
+  expect_good_help({});
+}
+
+TEST(CommandLine, RefusesOptionsThatWouldDoNothing) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"gpus", "--interval", "5s"},
+        {"topo", "-m", "-o", "json"},
+        {"sim", "show", "--data", "/nonexistent", "--environment", "-o", "json"},
+        {"expect", "--write", "-", "-o", "json"},
+        {"up", "--speed", "2"},
+        {"up", "--sim", ""},
+        {"sim", "node", "hgx-h100", "--data", ""},
+        {"config", "check", ""}}) {
+    const auto outcome = run_stoker(words);
+    EXPECT_EQ(outcome.status, 2) << words[0];
+    EXPECT_TRUE(outcome.err.starts_with("stoker: ")) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
   }
 }
 

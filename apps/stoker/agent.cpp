@@ -48,6 +48,7 @@ sample::NodeSamplerOptions node_options(const Settings& settings, const std::str
 // What was recorded was read as often as the recording says.
 store::StoreOptions store_options_of(const device::record::Begin& begin) {
   store::StoreOptions options{.hostname = begin.hostname,
+                              .simulated_profile = begin.simulated_profile,
                               .processes_period = begin.processes_period};
   for (std::size_t n = 0; n < std::min(begin.periods.size(), options.periods.size()); ++n) {
     options.periods.at(n) = begin.periods[n];
@@ -59,7 +60,8 @@ store::StoreOptions store_options_of(const device::record::Begin& begin) {
 store::StoreOptions store_options(const Settings& settings, const SourceParts& parts) {
   if (parts.replay != nullptr) return store_options_of(parts.replay->begin());
   const auto rates = rates_of(settings);
-  store::StoreOptions options{.hostname = parts.env->hostname()};
+  store::StoreOptions options{.hostname = parts.env->hostname(),
+                              .simulated_profile = parts.simulated_profile};
   for (const auto cost : {CostClass::cheap, CostClass::firmware, CostClass::gpm, CostClass::dear}) {
     options.periods.at(static_cast<std::size_t>(cost)) =
         device::probe::scaled(device::probe::period_of(rates, cost), rates.scale);
@@ -159,12 +161,10 @@ std::function<std::optional<ReplayState>()> replay_told(const device::record::Re
   return [replay]() -> std::optional<ReplayState> { return replay->state(); };
 }
 
-api::ServiceOptions service_options(const Settings& settings, const std::string& profile,
-                                    const history::History& history,
+api::ServiceOptions service_options(const Settings& settings, const history::History& history,
                                     const device::record::Replay* replay) {
   return {.version = STOKER_VERSION,
           .revision = STOKER_REVISION,
-          .simulated_profile = profile,
           .series = series_of(settings),
           .expected = expected_of(settings),
           .history = &history,
@@ -290,15 +290,14 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
       heard_(both(derive_, recorder_.get())),
       env_(std::move(parts.env)),
       source_(std::move(parts.source)),
-      service_([this] { return store_.snapshot(); },
-               service_options(settings, parts.simulated_profile, history_, replay_)),
+      service_([this] { return store_.snapshot(); }, service_options(settings, history_, replay_)),
       counters_watch_([this](auto counters, auto findings) {
         service_.set_counters(std::move(counters), std::move(findings));
       }),
       server_(std::move(server)) {
   counters_watch_.set_path(settings.text(OptionId::metrics_counters));
   counters_watch_.start();
-  if (data_) keeper_.emplace(history_, data_->path() + "/history.zst").start();
+  if (data_) keep_history();
   if (replay_ != nullptr) replay_->tell_node(node_sink());
   source_->start(heard_);
   if (env_ != nullptr) watch_node(settings);
@@ -374,6 +373,16 @@ bool Agent::has_readings() const {
          std::ranges::none_of(snapshot.gpus, [](const store::GpuSnapshot& gpu) {
            return gpu.state == device::GpuState::present && !gpu.last_answer;
          });
+}
+
+void Agent::keep_history() {
+  const auto tell = [this](const Result<void>& saved) {
+    service_.set_history_problem(saved ? std::nullopt : std::optional(saved.error()));
+  };
+  keeper_.emplace(history_, data_->path() + "/history.zst",
+                  history::KeeperOptions{.may_save = [this] { return data_->still_ours(); },
+                                         .on_change = tell});
+  keeper_->start();
 }
 
 void Agent::serve() {

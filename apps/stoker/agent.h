@@ -65,6 +65,10 @@ class Agent {
 
   // Where the source stands now.
   [[nodiscard]] device::SourceStatus status() const { return store_.snapshot().source; }
+  // What it has said of itself; none: it has not been heard.
+  [[nodiscard]] std::optional<device::DriverInfo> driver() const {
+    return store_.snapshot().driver;
+  }
   // Has every GPU that is there been read once?
   [[nodiscard]] bool has_readings() const;
   void serve();
@@ -84,6 +88,7 @@ class Agent {
   // Where the node's own readings go.
   device::record::NodeSink node_sink();
   void watch_node(const config::Settings& settings);
+  void keep_history();
   void watch_attribution(const config::Settings& settings);
 
   // Constant after construction.

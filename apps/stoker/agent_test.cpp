@@ -100,6 +100,19 @@ TEST_F(AgentTest, WhatFailsLeavesTheAddressAndTheFolderFree) {
   EXPECT_TRUE(start());
 }
 
+TEST(DataFolder, IsOursNoMoreOnceItWasRemovedEvenIfAnotherAgentMadeItAnew) {
+  std::string name = ::testing::TempDir() + "stoker-data-XXXXXX";
+  const std::filesystem::path folder = ::mkdtemp(name.data());
+  const auto first = DataFolder::take((folder / "a").string());
+  ASSERT_TRUE(first && first->still_ours());
+  std::filesystem::remove_all(folder / "a");
+  EXPECT_FALSE(first->still_ours());
+  const auto second = DataFolder::take((folder / "a").string());
+  ASSERT_TRUE(second && second->still_ours());
+  EXPECT_FALSE(first->still_ours());
+  std::filesystem::remove_all(folder);
+}
+
 TEST(DataFolder, IsHeldByOneAtATime) {
   std::string name = ::testing::TempDir() + "stoker-data-XXXXXX";
   const std::filesystem::path folder = ::mkdtemp(name.data());

@@ -3,5 +3,6 @@
 
 namespace CLI {  // NOLINT(readability-identifier-naming): theirs
 class App;
+class Option;
 class ParseError;
 }  // namespace CLI

@@ -138,7 +138,7 @@ Result<std::string> ask_agent(const AgentFlags& flags, std::string_view path) {
   return std::move(answer->body);
 }
 
-void add_output_flag(CLI::App& verb, Output& output, std::string_view formats) {
+CLI::Option* add_output_flag(CLI::App& verb, Output& output, std::string_view formats) {
   const std::map<std::string, Output> all = {{"table", Output::table}, {"plot", Output::plot},
                                              {"json", Output::json},   {"yaml", Output::yaml},
                                              {"jsonl", Output::jsonl}, {"sarif", Output::sarif}};
@@ -155,7 +155,7 @@ void add_output_flag(CLI::App& verb, Output& output, std::string_view formats) {
     }
     output = found->second;
   };
-  verb.add_option_function<std::string>("-o,--output", choose, "How to print it")
+  return verb.add_option_function<std::string>("-o,--output", choose, "How to print it")
       ->type_name(std::string(formats));
 }
 

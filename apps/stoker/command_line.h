@@ -44,7 +44,7 @@ Result<std::string> ask_agent(const AgentFlags& flags, std::string_view path);
 
 enum class Output { table, plot, json, yaml, jsonl, sarif };
 // -o/--output, one of the words of `formats` ("table|json|yaml").
-void add_output_flag(CLI::App& verb, Output& output, std::string_view formats);
+CLI::Option* add_output_flag(CLI::App& verb, Output& output, std::string_view formats);
 
 // Prints `document` of the API as `output`, which is neither table nor plot.
 int print_document(const std::string& document, Output output);

@@ -15,6 +15,9 @@ class DataFolder {
   static Result<DataFolder> take(const std::string& path);
 
   [[nodiscard]] const std::string& path() const { return path_; }
+  // unavailable where the lock's file is not the one in the folder any more: the folder was removed under
+  // us, and perhaps made anew by another agent.
+  [[nodiscard]] Result<void> still_ours() const;
 
  private:
   DataFolder(std::string path, UniqueFd lock) : path_(std::move(path)), lock_(std::move(lock)) {}

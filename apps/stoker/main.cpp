@@ -1,8 +1,12 @@
 // Composition: what `stoker` can be asked, in the order in which somebody meets it.
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "command_line.h"
+#include "help.h"
 #include "usage.h"
 #include "verbs.h"
 
@@ -24,7 +28,10 @@ Exit codes: 0 nothing wrong, 1 something found, 2 could not look or do, or wrong
 }  // namespace
 
 int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  if (const auto refused = stoker::app::refuse_empty(arguments)) return *refused;
   CLI::App app(about, "stoker");
+  stoker::app::use_help_style(app);
   app.footer(examples);
   app.require_subcommand(1);
   int exit_code = stoker::app::exit_nothing_wrong;
@@ -47,9 +54,8 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
     exit_code = stoker::app::explain_usage(app, problem);
-  } catch (const std::system_error&) {
-    // fmt throws it when standard output refuses what is printed; all_was_printed says so
-    exit_code = stoker::app::exit_could_not;
+  } catch (const std::system_error& problem) {
+    exit_code = stoker::app::explain_refusal(problem);
   }
   return stoker::app::all_was_printed() ? exit_code : stoker::app::exit_could_not;
 }

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <vector>
 
 #include "base/closest.h"
@@ -69,6 +70,27 @@ int explain_usage(const CLI::App& app, const CLI::ParseError& problem) {
     return exit_could_not;
   }
   return complain(fmt::format("{}; see --help", problem.what()));
+}
+
+std::optional<int> refuse_empty(const std::vector<std::string>& arguments) {
+  for (std::size_t n = 0; n < arguments.size(); ++n) {
+    const std::string& word = arguments[n];
+    if (is_flag(word) && word.find('=') + 1 == word.size()) {
+      return complain(fmt::format("{} has no value behind it", word));
+    }
+    if (!word.empty()) continue;
+    if (n > 0 && is_flag(arguments[n - 1])) {
+      return complain(fmt::format("the value of {} is empty; leave the flag out if none is meant",
+                                  arguments[n - 1]));
+    }
+    return complain(fmt::format("argument {} is empty", n + 1));
+  }
+  return std::nullopt;
+}
+
+int explain_refusal(const std::system_error& problem) {
+  if (std::ferror(stdout) != 0) return exit_could_not;
+  return complain(fmt::format("the system refused: {}", problem.what()));
 }
 
 }  // namespace stoker::app

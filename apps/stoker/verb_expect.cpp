@@ -1,7 +1,6 @@
 // Verb `expect`: what this node was said to have, against what is there; and the section of the config
 // file that says so, written from what is there.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -62,16 +61,8 @@ std::error_code replace_file(const std::string& file, const std::string& text) {
 }
 
 // Would the agent take `text` as its config?
-bool is_good(const std::string& text) {
-  const std::string trial =
-      (fs::temp_directory_path() / fmt::format("stoker-expect-{}.yaml", ::getpid())).string();
-  std::ofstream(trial, std::ios::binary) << text;
-  config::Inputs inputs;
-  inputs.file = trial;
-  const bool good = config::resolve(inputs).settings.has_value();
-  std::error_code ignored;
-  fs::remove(trial, ignored);
-  return good;
+bool is_good(const std::string& file, const std::string& text) {
+  return config::resolve({.file = file, .text = text}).settings.has_value();
 }
 
 int write(const std::string& file, const std::string& document) {
@@ -84,7 +75,7 @@ int write(const std::string& file, const std::string& document) {
   const auto old = read_old(file);
   if (!old) return complain(fmt::format("{} can't be read", file));
   const std::string text = config::replace_section(*old, "expect", *section);
-  if (!is_good(text)) {
+  if (!is_good(file, text)) {
     return complain(
         fmt::format("{} is no config that `stoker up` would take: see `stoker config "
                     "check {}`; nothing was written",
@@ -125,9 +116,10 @@ void add_expect_verb(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<ExpectFlags>();
   CLI::App* verb = app.add_subcommand("expect", "Compare this node with what it should have");
   add_agent_flags(*verb, flags->agent);
-  add_output_flag(*verb, flags->output, "table|json|yaml|jsonl");
+  CLI::Option* output = add_output_flag(*verb, flags->output, "table|json|yaml|jsonl");
   verb->add_option("--write", flags->file, "Write what is there into this config file; - prints it")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->excludes(output);
   verb->footer(examples);
   verb->callback([flags, &exit_code] { exit_code = run(*flags); });
 }

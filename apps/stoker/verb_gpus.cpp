@@ -81,8 +81,10 @@ void add_gpus_verb(CLI::App& app, int& exit_code) {
   CLI::App* verb = app.add_subcommand("gpus", "Show every GPU with its readings");
   add_agent_flags(*verb, flags->agent);
   add_output_flag(*verb, flags->output, "table|json|yaml|jsonl");
-  verb->add_flag("-w,--watch", flags->watch, "Again and again, as lines");
-  verb->add_option("--interval", flags->interval, "With --watch: how often")->type_name("DURATION");
+  CLI::Option* watched = verb->add_flag("-w,--watch", flags->watch, "Again and again, as lines");
+  verb->add_option("--interval", flags->interval, "With --watch: how often")
+      ->type_name("DURATION")
+      ->needs(watched);
   verb->footer(examples);
   verb->callback([flags, &exit_code] { exit_code = run(*flags); });
 }

@@ -22,7 +22,7 @@ constexpr const char* examples = R"(Examples:
   stoker history sm_active --since 12h       by minute
   stoker history cpu_busy                    of the node itself
   stoker history power -o table              at most 60 rows; the default where no terminal is
-  stoker history power -o json | jq '.series[] | {gpu, last: .samples[-1].power_watts}'
+  stoker history power -o json | jq '.series[] | .samples[-1].power_watts'
 
 Kept: every reading of the last hour, least, mean and most of every minute of the last day. A time
 without a value says why: hung, lost, stale, not_watched (no agent ran), ...
@@ -80,12 +80,12 @@ void add_history_verb(CLI::App& app, int& exit_code) {
   verb->add_option("field", flags->field, "A field that `stoker fields` lists")
       ->type_name("FIELD")
       ->required();
-  verb->add_option("--gpu", flags->gpu, "One GPU, by index or UUID")->type_name("N");
+  verb->add_option("--gpu", flags->gpu, "One GPU, by index, UUID or PCI address")->type_name("N");
   verb->add_option("--since", flags->since, "How far back; beyond an hour by minute")
       ->type_name("DURATION")
       ->capture_default_str();
   verb->add_option("--step", flags->step, "reading or minute, whatever --since says")
-      ->check(CLI::IsMember({"reading", "minute"}))
+      ->check(CLI::Validator(CLI::IsMember({"reading", "minute"})).description(""))
       ->type_name("STEP");
   add_agent_flags(*verb, flags->agent);
   add_output_flag(*verb, flags->output, "plot|table|json|yaml|jsonl");

@@ -190,7 +190,7 @@ void add_record_verb(CLI::App& app, int& exit_code) {
       ->type_name("TIME");
   verb->add_option("--max-size", flags->recorder.max_bytes,
                    "Ends when the file has so much (default 512MiB)")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(CLI::Validator(CLI::AsSizeValue(false)).description(""))
       ->type_name("SIZE");
   verb->add_flag("--replace-identifiers", flags->recorder.replace_identifiers,
                  "Made-up UUIDs, serials and host name, the same one always for the same one");

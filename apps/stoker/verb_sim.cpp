@@ -94,11 +94,21 @@ int say(const Result<std::string>& outcome) {
   return exit_nothing_wrong;
 }
 
+// As one word of a shell; a plain word stays as it is.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view plain =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789/._-+:@%=,";
+  if (text.find_first_not_of(plain) == std::string::npos) return text;
+  std::string word = "'";
+  for (const char letter : text) word += letter == '\'' ? "'\\''" : std::string(1, letter);
+  return word + "'";
+}
+
 // The lines that let a client of NVML run on the node.
 std::string environment_lines(const simnode::SimReport& report) {
-  std::string lines = fmt::format("export STOKER_SIM_STATE={}\n", report.state_file);
+  std::string lines = fmt::format("export STOKER_SIM_STATE={}\n", shell_word(report.state_file));
   if (const auto folder = simnode::library_folder()) {
-    lines += fmt::format("export LD_LIBRARY_PATH={}\n", *folder);
+    lines += fmt::format("export LD_LIBRARY_PATH={}\n", shell_word(*folder));
   } else {
     lines += fmt::format("# {}\n", folder.error().message());
   }
@@ -198,34 +208,14 @@ int load(const GpuFlags& flags) {
   return node ? say(node->set_load(flags.load, flags.gpu)) : complain_of(node.error());
 }
 
-// "text" broken at blanks into lines of at most 92 letters, each behind `margin`.
-std::string wrapped(std::string_view text, std::string_view margin) {
-  constexpr std::size_t width = 92;
-  std::string lines;
-  std::string line(margin);
-  while (!text.empty()) {
-    const auto blank = std::min(text.find(' '), text.size());
-    if (line.size() > margin.size() && line.size() + 1 + blank > width) {
-      lines += line + "\n";
-      line = margin;
-    }
-    if (line.size() > margin.size()) line += ' ';
-    line += text.substr(0, blank);
-    text.remove_prefix(std::min(blank + 1, text.size()));
-  }
-  return lines + line + "\n";
-}
-
 std::string fault_list() {
   std::string text = "Faults:\n";
   for (const auto& fault : simnode::faults()) {
-    text += "  " + fault.usage + "\n" + wrapped(fault.help, "      ") + "      e.g. " +
-            fault.example + "\n";
+    text += fmt::format("  {}\n      {}\n      e.g. {}\n", fault.usage, fault.help, fault.example);
   }
   return text +
          "\nN is an index, a UUID, a PCI address or all; 0 if left out. A library that runs on the "
-         "node\n"
-         "sees a fault in its next call.\n"
+         "node sees a fault in its next call.\n"
          "Exit codes: 0 done, 1 the node refuses what a real card would refuse, 2 could not, or "
          "wrong "
          "usage.";
@@ -271,8 +261,9 @@ void add_show(CLI::App& verb, int& exit_code) {
   auto flags = std::make_shared<ShowFlags>();
   CLI::App* one = verb.add_subcommand("show", "Say what is so, and how clients run on it");
   add_data_flag(*one, flags->data);
-  add_output_flag(*one, flags->output, "table|json|yaml|jsonl");
-  one->add_flag("--environment", flags->environment, "Only the lines for a shell to evaluate");
+  CLI::Option* output = add_output_flag(*one, flags->output, "table|json|yaml|jsonl");
+  one->add_flag("--environment", flags->environment, "Only the lines for a shell to evaluate")
+      ->excludes(output);
   one->footer(show_examples);
   one->callback([flags, &exit_code] { exit_code = show(*flags); });
 }

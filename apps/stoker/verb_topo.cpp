@@ -47,10 +47,12 @@ void add_topo_verb(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<TopoFlags>();
   CLI::App* verb = app.add_subcommand("topo", "Show how GPUs and NICs are connected");
   add_agent_flags(*verb, flags->agent);
-  add_output_flag(*verb, flags->output, "table|json|yaml");
+  CLI::Option* output = add_output_flag(*verb, flags->output, "table|json|yaml");
   CLI::Option* matrix = verb->add_flag("-m,--matrix", flags->matrix, "nvidia-smi's matrix");
+  matrix->excludes(output);
   verb->add_flag("-d,--draw", flags->draw, "A drawing, and which NIC each GPU should use")
-      ->excludes(matrix);
+      ->excludes(matrix)
+      ->excludes(output);
   verb->footer(examples);
   verb->callback([flags, &exit_code] { exit_code = run(*flags); });
 }

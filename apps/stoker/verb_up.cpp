@@ -38,13 +38,14 @@ constexpr Seconds first_word{10};
 constexpr Seconds first_readings{5};
 constexpr Milliseconds look_again{20};
 
-// Waits until `done`, at most `limit`; false if a signal asks to end.
+// Waits until `done`, at most `limit`; false if a signal asks to end. SIGHUP is noted in `reload_asked`.
 template <typename Done>
-bool wait_until(Signals& signals, Seconds limit, Done done) {
+bool wait_until(Signals& signals, bool& reload_asked, Seconds limit, Done done) {
   const auto deadline = system_clock().monotonic() + limit;
   while (!done() && system_clock().monotonic() < deadline) {
     const int signal = signals.wait(look_again);
     if (signal == SIGINT || signal == SIGTERM) return false;
+    if (signal == SIGHUP) reload_asked = true;
   }
   return true;
 }
@@ -64,11 +65,25 @@ int say_no_driver(const device::SourceStatus& status) {
   return exit_could_not;
 }
 
-void say_simulated(const config::Settings& settings) {
+// What the driver in use is, against what was asked for.
+void say_simulated(const config::Settings& settings,
+                   const std::optional<device::DriverInfo>& driver) {
   const std::string& profile = settings.text(config::OptionId::sim_profile);
-  if (profile.empty()) return;
-  fmt::print(stderr, "These cards are SIMULATED ({}): they exist only in files under {}/sim.\n",
-             profile, settings.text(config::OptionId::data));
+  if (driver && driver->simulated) {
+    fmt::print(stderr, "These cards are SIMULATED{}.\n",
+               profile.empty() ? ", as the NVIDIA management library that was loaded says"
+                               : fmt::format(" ({}): they exist only in files under {}/sim",
+                                             profile, settings.text(config::OptionId::data)));
+  } else if (driver && !profile.empty()) {
+    fmt::print(
+        stderr,
+        "{} was asked for, but the library that was loaded is NOT Stoker's simulated one: these "
+        "cards may be real. See the options sim.library and probe.library.\n",
+        profile);
+  } else if (!profile.empty()) {
+    fmt::print(stderr, "SIMULATED cards were asked for ({}); their driver has not answered yet.\n",
+               profile);
+  }
 }
 
 void say_replay(const Agent& agent) {
@@ -92,34 +107,39 @@ void say_history(const Agent& agent) {
              format_duration(facts.readings_window), format_duration(facts.minutes_window));
 }
 
-void reload(Agent& agent, const ConfigFlags& flags, const config::Settings& before) {
+// Takes over what may change; `now` is what is in force.
+void reload(Agent& agent, const ConfigFlags& flags, config::Settings& now) {
   const auto settings = resolve_settings(flags);
   if (!settings) return log::warning("config_not_reloaded");
-  for (const config::Option& row : config::all_options()) {
-    if (settings->value(row.id) == before.value(row.id)) continue;
-    log::info(
-        row.live ? "config_taken_over" : "config_needs_restart",
-        {{"option", std::string(row.key)}, {"value", config::value_text(settings->value(row.id))}});
+  for (const config::Option* row : config::changed(now, *settings)) {
+    log::info(row->live ? "config_taken_over" : "config_needs_restart",
+              {{"option", std::string(row->key)},
+               {"value", config::value_text(settings->value(row->id))}});
   }
+  config::take_live(*settings, now);
   agent.reload(*settings);
 }
 
-// Until a signal asks to end.
-void serve(Agent& agent, Signals& signals, const ConfigFlags& flags,
-           const config::Settings& settings) {
+// Until a signal asks to end. `reload_asked`: SIGHUP came before.
+void serve(Agent& agent, Signals& signals, const ConfigFlags& flags, config::Settings now,
+           bool reload_asked = false) {
+  if (reload_asked) reload(agent, flags, now);
   agent.serve();
-  say_history(agent);
   fmt::print("ready http://{}\n", agent.address());
   std::fflush(stdout);
   for (int signal = 0; signal != SIGINT && signal != SIGTERM;) {
     signal = signals.wait(Milliseconds(-1));
-    if (signal == SIGHUP) reload(agent, flags, settings);
+    if (signal == SIGHUP) reload(agent, flags, now);
   }
 }
 
 int run(const ConfigFlags& flags) {
   const auto settings = resolve_settings(flags);
   if (!settings) return exit_could_not;
+  if (!is_replay(*settings) &&
+      settings->origin(config::OptionId::replay_speed).kind == config::OriginKind::flag) {
+    return complain("--speed is of a replay: it needs --replay FILE");
+  }
   std::vector<Finding> findings;
   check_settings(*settings, findings);
   fmt::print(stderr, "{}", render_table(findings));
@@ -135,21 +155,22 @@ int run(const ConfigFlags& flags) {
     serve(**agent, signals, flags, *settings);
     return exit_nothing_wrong;
   }
-  say_simulated(*settings);
-  const bool heard = wait_until(signals, first_word, [&] {
+  bool reload_asked = false;
+  const bool heard = wait_until(signals, reload_asked, first_word, [&] {
     return (*agent)->status().state != device::SourceState::starting;
   });
   if (!heard) return exit_nothing_wrong;
   const auto status = (*agent)->status();
+  say_simulated(*settings, (*agent)->driver());
   if (has_no_driver(status) && !settings->flag(config::OptionId::driver_wait)) {
     return say_no_driver(status);
   }
   // Only a source that runs will bring readings; what else is so is worth serving at once.
-  const bool go_on = wait_until(signals, first_readings, [&] {
+  const bool go_on = wait_until(signals, reload_asked, first_readings, [&] {
     return status.state != device::SourceState::running || (*agent)->has_readings();
   });
   if (!go_on) return exit_nothing_wrong;
-  serve(**agent, signals, flags, *settings);
+  serve(**agent, signals, flags, *settings, reload_asked);
   return exit_nothing_wrong;
 }
 

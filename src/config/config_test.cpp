@@ -243,5 +243,30 @@ TEST(Duration, ReadsAndWritesWhatPeopleWrite) {
   }
 }
 
+TEST(Reload, IsComparedWithWhatIsInForceAndNotWithTheStart) {
+  const auto set = [](Settings& settings, OptionId id, const char* text) {
+    settings.set(id, *parse_value(option(id), text), {});
+  };
+  const auto keys = [](const Settings& before, const Settings& after) {
+    std::vector<std::string_view> names;
+    for (const Option* row : changed(before, after)) names.push_back(row->key);
+    return names;
+  };
+  const Settings start;
+  Settings now = start;
+  Settings next = start;
+  set(next, OptionId::log_level, "debug");
+  set(next, OptionId::listen, "127.0.0.1:1");
+  EXPECT_EQ(keys(now, next), (std::vector<std::string_view>{"listen", "log.level"}));
+  take_live(next, now);
+  EXPECT_EQ(keys(now, next), (std::vector<std::string_view>{"listen"})) << "until a restart";
+  EXPECT_EQ(keys(now, start), (std::vector<std::string_view>{"log.level"})) << "back again";
+}
+
+TEST(Resolve, TakesATextInPlaceOfItsFile) {
+  EXPECT_TRUE(resolve({.file = "/nonexistent.yaml", .text = "listen: 127.0.0.1:1\n"}).settings);
+  EXPECT_FALSE(resolve({.file = "/nonexistent.yaml", .text = "listn: 1\n"}).settings);
+}
+
 }  // namespace
 }  // namespace stoker::config

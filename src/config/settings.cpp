@@ -127,7 +127,9 @@ Resolved resolve(const Inputs& inputs) {
   Settings settings;
   if (!inputs.is_root) set_users_data_folder(inputs, settings);
   if (!inputs.file.empty()) {
-    take_config(yaml::parse_file(inputs.file), inputs.file, settings, result.findings);
+    take_config(
+        inputs.text ? yaml::parse(*inputs.text, inputs.file) : yaml::parse_file(inputs.file),
+        inputs.file, settings, result.findings);
   }
   take_environment(inputs, settings, result.findings);
   take_flags(inputs, settings, result.findings);
@@ -137,6 +139,20 @@ Resolved resolve(const Inputs& inputs) {
       result.findings, [](const Finding& finding) { return finding.severity == Severity::error; });
   if (!wrong) result.settings = std::move(settings);
   return result;
+}
+
+std::vector<const Option*> changed(const Settings& before, const Settings& after) {
+  std::vector<const Option*> rows;
+  for (const Option& row : all_options()) {
+    if (before.value(row.id) != after.value(row.id)) rows.push_back(&row);
+  }
+  return rows;
+}
+
+void take_live(const Settings& next, Settings& now) {
+  for (const Option& row : all_options()) {
+    if (row.live) now.set(row.id, next.value(row.id), next.origin(row.id));
+  }
 }
 
 }  // namespace stoker::config

@@ -61,6 +61,7 @@ class Settings {
 // What the sources say, unchecked.
 struct Inputs {
   std::string file;                                // path; empty: none
+  std::optional<std::string> text;                 // what `file` says, where it is not to be read
   std::map<std::string, std::string> environment;  // only names that begin with STOKER_ matter
   std::vector<std::pair<OptionId, std::string>> flags;
   bool is_root = true;  // decides the default of `data`
@@ -73,6 +74,12 @@ struct Resolved {
 
 // Reads the file, and checks everything that can be checked without starting anything.
 Resolved resolve(const Inputs& inputs);
+
+// The options whose values differ.
+std::vector<const Option*> changed(const Settings& before, const Settings& after);
+// Takes over into `now` what `next` says of options that need no restart; what needs one stays as it was
+// when the agent started, and is `changed` until it is restarted.
+void take_live(const Settings& next, Settings& now);
 
 // An effective configuration as a config file, each line with where its value came from.
 std::string to_yaml(const Settings& settings);
