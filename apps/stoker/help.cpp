@@ -65,6 +65,7 @@ std::string fitted_line(const std::string& line) {
 
 bool continues(const std::string& line, std::string_view next) {
   if (line.empty() || next.empty() || line.front() == ' ' || next.front() == ' ') return false;
+  if (next.starts_with("Exit codes:")) return false;  // a paragraph of its own
   return columns(line) + 1 + columns(next.substr(0, next.find(' '))) > width;
 }
 

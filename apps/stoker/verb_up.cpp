@@ -125,6 +125,7 @@ void serve(Agent& agent, Signals& signals, const ConfigFlags& flags, config::Set
            bool reload_asked = false) {
   if (reload_asked) reload(agent, flags, now);
   agent.serve();
+  say_history(agent);
   fmt::print("ready http://{}\n", agent.address());
   std::fflush(stdout);
   for (int signal = 0; signal != SIGINT && signal != SIGTERM;) {
