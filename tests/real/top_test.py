@@ -70,7 +70,8 @@ def main():
         terminal = Terminal(folder, f"{STOKER} top --interval 300ms --agent {url}")
         try:
             # a curve needs some readings
-            terminal.wait("a curve of some seconds", "power (watts)", "GPU 0: min", "nothing is wrong", "████████")
+            terminal.wait("a curve", "power (watts)", "GPU 0: min", "nothing is wrong")
+            wait_for("a curve of some seconds", lambda: re.search("┤.{10}", terminal.screen()))
             compare("top.txt", terminal.wait("processes and their owners", ">  0", "job 4711.0 pretrain"))
             terminal.keys("j", "j")
             terminal.wait("the third GPU", ">  2", "GPU 2: min")
