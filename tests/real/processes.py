@@ -18,8 +18,17 @@ def family(data):
     return [agent, *map(int, probes)]
 
 
+def rollup_mib(pid, key):
+    return int(re.search(rf"^{key}:\s+(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M).group(1)) / 1024
+
+
 def pss_mib(pid):
-    return int(re.search(r"^Pss:\s+(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M).group(1)) / 1024
+    return rollup_mib(pid, "Pss")
+
+
+def anonymous_mib(pid):
+    """Memory of its own, without files that are mapped."""
+    return rollup_mib(pid, "Pss_Anon")
 
 
 def environment(pid):
