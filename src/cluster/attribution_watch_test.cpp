@@ -51,7 +51,7 @@ class AttributionWatchTest : public testing::Test {
   template <typename Is>
   Attribution await(const Is& is) {
     mutex_.lock();
-    news_.wait(mutex_, [&] { return is(last_); });
+    while (!is(last_)) news_.wait(mutex_);
     Attribution found = last_;
     mutex_.unlock();
     return found;
