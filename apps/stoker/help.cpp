@@ -17,7 +17,7 @@ constexpr std::size_t text_column = 28;  // of what flags and verbs do
 // `text` behind `left`, whose own text begins at `column` at the latest.
 std::string beside(const std::string& left, std::string_view text, std::size_t column) {
   std::string out = left;
-  if (columns(left) + 2 > column) {
+  if (!left.empty() && columns(left) + 2 > column) {
     out += "\n" + std::string(column, ' ');
   } else {
     out += std::string(column - columns(left), ' ');

@@ -23,7 +23,8 @@ class OwnersTest : public testing::Test {
   }
   [[nodiscard]] std::vector<std::uint32_t> owned() const {
     std::vector<std::uint32_t> pids;
-    for (const auto& [pid, owner] : node_.store.snapshot().attribution->owners) pids.push_back(pid);
+    const auto attribution = node_.store.snapshot().attribution;
+    for (const auto& [pid, owner] : attribution->owners) pids.push_back(pid);
     return pids;
   }
 
