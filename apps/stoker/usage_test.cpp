@@ -20,7 +20,7 @@ std::string refused(const std::vector<std::string>& arguments) {
   const auto code = refuse_empty(arguments);
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(code.has_value(), !said.empty());
-  if (code) EXPECT_EQ(*code, exit_could_not);
+  EXPECT_EQ(code.value_or(exit_could_not), exit_could_not);
   return said;
 }
 

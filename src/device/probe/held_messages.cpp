@@ -1,6 +1,7 @@
 #include "device/probe/held_messages.h"
 
 #include <iterator>
+#include <ranges>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -43,8 +44,8 @@ void HeldMessages::hold(Message message) {
 void HeldMessages::drop_superseded() {
   Newer newer;
   std::vector<Message> kept;
-  for (auto message = held_.rbegin(); message != held_.rend(); ++message) {
-    if (!newer.supersedes(*message)) kept.push_back(std::move(*message));
+  for (Message& message : std::ranges::reverse_view(held_)) {
+    if (!newer.supersedes(message)) kept.push_back(std::move(message));
   }
   held_.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));
 }
