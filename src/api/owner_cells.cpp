@@ -73,9 +73,8 @@ std::size_t byte_of(const std::string& text, std::size_t n) {
 }  // namespace
 
 std::string user_cell(const Json& process) {
-  const auto user = text_of(process, "user");
-  if (!user.empty()) return user;
-  return number_cell(process, "uid");
+  auto user = text_of(process, "user");
+  return user.empty() ? number_cell(process, "uid") : user;
 }
 
 std::string pod_cell(const Json& process) {

@@ -16,7 +16,7 @@ class AttributionWatchTest : public testing::Test {
     store_.on_inventory({gpu_});
   }
 
-  ~AttributionWatchTest() override { watch_.reset(); }
+  void TearDown() override { watch_.reset(); }
 
   void start() {
     watch_.emplace(

@@ -22,7 +22,7 @@ std::string number_in(const std::map<std::string, std::string>& environment, con
 // Steps that are no number stand as one in the environment: slurm/slurm.h, SLURM_EXTERN_CONT,
 // SLURM_BATCH_SCRIPT, SLURM_INTERACTIVE_STEP.
 std::string step_in(const std::map<std::string, std::string>& environment) {
-  const std::string number = number_in(environment, "SLURM_STEP_ID");
+  std::string number = number_in(environment, "SLURM_STEP_ID");
   if (number == "4294967292") return "extern";
   if (number == "4294967291") return "batch";
   if (number == "4294967290") return "interactive";
