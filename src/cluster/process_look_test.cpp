@@ -30,9 +30,8 @@ class Lists {
     snapshot_.gpus.push_back(std::move(one));
     return *this;
   }
-  operator const store::Snapshot&() const {
-    return snapshot_;
-  }  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor): a test hands it on as the snapshot it stands for
+  operator const store::Snapshot&() const { return snapshot_; }
 
  private:
   const os::Env& env_;
