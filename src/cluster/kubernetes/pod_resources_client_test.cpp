@@ -21,7 +21,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::SizeIs;
 
 // A kubelet's side of the API: says `answer`, or `status` where that is not ok.
