@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include "base/text.h"
 
 namespace stoker {
 namespace {
@@ -27,10 +27,9 @@ Result<HostPort> parse_host_port(std::string_view text) {
   } else if (host.find_first_of(":[]/ \t") != std::string_view::npos) {
     return not_an_address(text);
   }
-  HostPort result{host.empty() ? "::" : std::string(host), 0};
-  const auto [end, code] = std::from_chars(port.data(), port.data() + port.size(), result.port);
-  if (code != std::errc{} || end != port.data() + port.size()) return not_an_address(text);
-  return result;
+  const auto number = whole_number<std::uint16_t>(port);
+  if (!number) return not_an_address(text);
+  return HostPort{host.empty() ? "::" : std::string(host), *number};
 }
 
 std::string format_host_port(const HostPort& address) {

@@ -1,9 +1,21 @@
 // Ground stage: pieces of text that parsers share.
 #pragma once
 
+#include <charconv>
+#include <optional>
 #include <string_view>
+#include <system_error>
 
 namespace stoker {
+
+// The number that `text` is, in decimal, and nothing else beside it; nullopt: it is none, or T can't hold it.
+template <typename T>
+std::optional<T> whole_number(std::string_view text) {
+  T number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
 
 // `text` without the `blanks` at its ends.
 inline std::string_view trimmed(std::string_view text, std::string_view blanks = " \t") {

@@ -1,10 +1,11 @@
 #include "cluster/holds.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include "base/text.h"
 
 namespace stoker::cluster {
 namespace {
@@ -13,13 +14,6 @@ using device::GpuInfo;
 
 // As many as the largest node can have holds: 64 GPUs of 64 replicas each.
 constexpr std::size_t most_holds = 4096;
-
-std::optional<std::uint32_t> parse_number(std::string_view text) {
-  std::uint32_t number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 std::pair<std::string_view, std::string_view> split(std::string_view text, std::string_view at) {
   const auto place = text.find(at);
@@ -51,8 +45,8 @@ class Inventory {
   // "gi1" of the GPU with this minor number; a GPU instance that is shared out among several compute
   // instances says nothing.
   [[nodiscard]] std::string by_instance(std::string_view minor, std::string_view instance) const {
-    const auto number =
-        parse_number(instance.starts_with("gi") ? instance.substr(2) : std::string_view());
+    const auto number = whole_number<std::uint32_t>(
+        instance.starts_with("gi") ? instance.substr(2) : std::string_view());
     const GpuInfo* gpu = find(minor, &GpuInfo::minor);
     if (gpu == nullptr || !number) return {};
     return only_mig(*gpu, [&](const auto& mig) { return mig.gpu_instance == *number; });
@@ -76,7 +70,7 @@ class Inventory {
 
  private:
   [[nodiscard]] const GpuInfo* find(std::string_view text, std::uint32_t GpuInfo::* number) const {
-    const auto wanted = parse_number(text);
+    const auto wanted = whole_number<std::uint32_t>(text);
     const auto at = std::ranges::find_if(gpus_, [&](const GpuInfo& gpu) {
       return wanted && gpu.*number == *wanted && !gpu.uuid.empty();  // empty: never opened
     });
@@ -91,8 +85,8 @@ class Inventory {
   [[nodiscard]] std::string by_legacy_mig(std::string_view name) const {
     const auto [uuid, places] = split(name, "/");
     const auto [gi, ci] = split(places, "/");
-    const auto gpu_instance = parse_number(gi);
-    const auto compute_instance = parse_number(ci);
+    const auto gpu_instance = whole_number<std::uint32_t>(gi);
+    const auto compute_instance = whole_number<std::uint32_t>(ci);
     for (const GpuInfo& gpu : gpus_) {
       if (gpu.uuid != uuid || !gpu_instance || !compute_instance) continue;
       return only_mig(gpu, [&](const auto& mig) {

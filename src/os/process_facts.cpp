@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 
 #include "base/text.h"
 
@@ -22,14 +21,6 @@ constexpr std::size_t longest_entry = 256 + 64;
 
 std::string file_of(std::uint32_t pid, std::string_view name) {
   return fmt::format("/proc/{}/{}", pid, name);
-}
-
-template <typename T>
-std::optional<T> parse_whole(std::string_view text) {
-  T value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 struct Stat {
@@ -51,7 +42,7 @@ Result<Stat> read_stat(const Env& env, std::uint32_t pid) {
     rest.remove_prefix(word.size());
     if (field == 3 && !word.empty()) stat.state = word.front();
     if (field != 22) continue;
-    if (const auto ticks = parse_whole<std::uint64_t>(word)) {
+    if (const auto ticks = whole_number<std::uint64_t>(word)) {
       stat.start_ticks = *ticks;
       return stat;
     }
@@ -66,7 +57,7 @@ std::optional<std::uint32_t> effective_uid(std::string_view status) {
   std::string_view line = status.substr(at + 6);
   line = line.substr(0, line.find('\n'));
   line.remove_prefix(std::min(line.find('\t') + 1, line.size()));
-  return parse_whole<std::uint32_t>(line.substr(0, line.find('\t')));
+  return whole_number<std::uint32_t>(line.substr(0, line.find('\t')));
 }
 
 Error ended(std::uint32_t pid) {
@@ -179,10 +170,10 @@ Result<MonotonicTime> latest_start(const Env& env, std::uint64_t start_ticks) {
   // "12345.67 ...": since boot, the time asleep included, as the ticks are.
   const std::string_view uptime = std::string_view(*text).substr(0, text->find(' '));
   const auto dot = uptime.find('.');
-  const auto whole = parse_whole<std::int64_t>(uptime.substr(0, dot));
+  const auto whole = whole_number<std::int64_t>(uptime.substr(0, dot));
   const auto hundredths = dot == std::string_view::npos
                               ? std::optional<std::int64_t>()
-                              : parse_whole<std::int64_t>(uptime.substr(dot + 1));
+                              : whole_number<std::int64_t>(uptime.substr(dot + 1));
   constexpr std::uint64_t most_ticks = 100'000'000'000;  // thirty years
   if (!whole || !hundredths || start_ticks > most_ticks) {
     return fail(ErrorCode::corrupt, "/proc/uptime or a process's start time can't be true");

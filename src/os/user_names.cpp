@@ -3,8 +3,9 @@
 #include <pwd.h>
 
 #include <array>
-#include <charconv>
 #include <vector>
+
+#include "base/text.h"
 
 namespace stoker::os {
 namespace {
@@ -23,11 +24,7 @@ std::string name_in(std::string_view passwd, std::uint32_t uid) {
     if (second == std::string_view::npos) continue;
     const std::string_view number =
         line.substr(second + 1, line.find(':', second + 1) - second - 1);
-    std::uint32_t told = 0;
-    const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), told);
-    if (code == std::errc{} && end == number.data() + number.size() && told == uid) {
-      return std::string(line.substr(0, first));
-    }
+    if (whole_number<std::uint32_t>(number) == uid) return std::string(line.substr(0, first));
   }
   return {};
 }

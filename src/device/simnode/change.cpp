@@ -1,9 +1,9 @@
 #include "device/simnode/change.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/closest.h"
+#include "base/text.h"
 
 namespace stoker::simnode {
 namespace {
@@ -66,14 +66,13 @@ Result<void> set_faults(Change& change, const sim::Fault& pattern) {
 
 Result<std::uint64_t> parse_number(std::string_view text, std::string_view what,
                                    std::uint64_t least, std::uint64_t most) {
-  std::uint64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size() || value < least || value > most) {
+  const auto value = whole_number<std::uint64_t>(text);
+  if (!value || *value < least || *value > most) {
     return fail(ErrorCode::invalid_input,
                 std::string(what) + " has to be a whole number from " + std::to_string(least) +
                     " to " + std::to_string(most) + ", not '" + std::string(text) + "'");
   }
-  return value;
+  return *value;
 }
 
 }  // namespace stoker::simnode

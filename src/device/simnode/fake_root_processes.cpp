@@ -10,6 +10,7 @@
 #include <map>
 #include <string_view>
 
+#include "base/text.h"
 #include "device/simnode/fake_root.h"
 #include "device/simnode/files.h"
 #include "device/simnode/text_field.h"
@@ -131,10 +132,8 @@ Result<void> write_processes(const sim::State& state, const std::string& root) {
   std::error_code code;
   for (const auto& entry : std::filesystem::directory_iterator(proc, code)) {
     const std::string name = entry.path().filename();
-    std::uint32_t pid = 0;
-    const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    const bool is_process = problem == std::errc{} && end == name.data() + name.size();
-    if (is_process && !all.contains(pid)) remove_all(entry.path());
+    const auto pid = whole_number<std::uint32_t>(name);
+    if (pid && !all.contains(*pid)) remove_all(entry.path());
   }
   for (const auto& [pid, runs] : all) {
     if (auto written = write_process(pid, runs, fmt::format("{}{}/", proc, pid)); !written) {

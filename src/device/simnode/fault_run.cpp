@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "base/closest.h"
+#include "base/text.h"
 #include "device/simnode/fake_root.h"
 #include "device/simnode/files.h"
 #include "device/simnode/text_field.h"
@@ -12,17 +11,10 @@
 namespace stoker::simnode {
 namespace {
 
-std::optional<unsigned> parse_index(const std::string& text) {
-  unsigned index = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), index);
-  const bool whole = code == std::errc{} && end == text.data() + text.size();
-  return whole ? std::optional(index) : std::nullopt;
-}
-
 bool is_meant(const sim::Gpu& gpu, unsigned row, const std::string& text,
               const Result<PciAddress>& pci) {
   if (text == "all" || text == get(gpu.identity.uuid)) return true;
-  if (const auto index = parse_index(text)) return *index == row;
+  if (const auto index = whole_number<unsigned>(text)) return *index == row;
   return pci && *pci == address_of(gpu.pci);
 }
 

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "base/closest.h"
+#include "base/text.h"
 #include "catalog/products/words.h"
 #include "device/simnode/faults.h"
 #include "device/simnode/text_field.h"
@@ -55,11 +56,8 @@ Result<std::uint64_t> delay_of(const std::string& text) {
 
 // "GPU_IS_LOST", "NVML_ERROR_GPU_IS_LOST", "gpu_is_lost" or 15.
 Result<std::int32_t> code_of(std::string text, const std::string& what) {
-  std::int32_t number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code == std::errc{} && end == text.data() + text.size() && number > 0 && number < 1000) {
-    return number;
-  }
+  const auto number = whole_number<std::int32_t>(text);
+  if (number && *number > 0 && *number < 1000) return *number;
   for (char& c : text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }

@@ -1,11 +1,11 @@
 #include "device/simnode/machine.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <set>
 
 #include "base/closest.h"
+#include "base/text.h"
 #include "catalog/yaml/map_reader.h"
 #include "device/sim/load_model.h"
 #include "device/simnode/loads.h"
@@ -21,10 +21,8 @@ constexpr unsigned max_gpus = sim::max_gpus;
 constexpr unsigned max_cpu = 1023;  // what the state's affinity masks hold
 
 std::optional<unsigned> parse_cpu(std::string_view text) {
-  unsigned cpu = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), cpu);
-  const bool good = code == std::errc{} && end == text.data() + text.size() && cpu <= max_cpu;
-  return good ? std::optional(cpu) : std::nullopt;
+  const auto cpu = whole_number<unsigned>(text);
+  return cpu && *cpu <= max_cpu ? cpu : std::nullopt;
 }
 
 // "0-27,56-83" as the kernel writes it.
