@@ -14,10 +14,12 @@ mirror() {
   echo "${found:-http://deb.debian.org/debian}"
 }
 
-unpack_clients() {
-  local apt=$PWD/build/clients/apt debs=$PWD/build/clients/debs root=$PWD/build/clients/root deb
-  mkdir -p "$apt"/{lists/partial,cache/archives/partial,sources.list.d} "$debs" "$root"
-  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(mirror) bookworm contrib" >"$apt/sources.list"
+# apt_of_its_own FOLDER TYPE COMPONENT: an apt that knows this one source of bookworm (deb or deb-src) and leaves the
+# machine's alone; updated. Use it with APT_CONFIG=FOLDER/apt.conf.
+apt_of_its_own() {
+  local apt=$1 type=$2 component=$3
+  mkdir -p "$apt"/{lists/partial,cache/archives/partial,sources.list.d}
+  echo "$type [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(mirror) bookworm $component" >"$apt/sources.list"
   cat >"$apt/apt.conf" <<CONF
 Dir::Etc::sourcelist "$apt/sources.list";
 Dir::Etc::sourceparts "$apt/sources.list.d";
@@ -25,7 +27,13 @@ Dir::State::lists "$apt/lists";
 Dir::Cache "$apt/cache";
 APT::Sandbox::User "root";
 CONF
-  APT_CONFIG=$apt/apt.conf apt-get -q update </dev/null || return 1
+  APT_CONFIG=$apt/apt.conf apt-get -q update </dev/null
+}
+
+unpack_clients() {
+  local apt=$PWD/build/clients/apt debs=$PWD/build/clients/debs root=$PWD/build/clients/root deb
+  apt_of_its_own "$apt" deb contrib || return 1
+  mkdir -p "$debs" "$root"
   (cd "$debs" && APT_CONFIG=$apt/apt.conf apt-get -q download "${clients_packages[@]}" </dev/null) || return 1
   for deb in "$debs"/*.deb; do dpkg -x "$deb" "$root" || return 1; done
   printf '%s\n' "${clients_packages[@]}" >build/clients/unpacked

@@ -9,18 +9,8 @@ kubelet_cache() { echo "${XDG_CACHE_HOME:-$HOME/.cache}/stoker/kubelet-$kubelet_
 
 # kubelet_source FOLDER: Debian's source package, unpacked into FOLDER/kubernetes-*.
 kubelet_source() {
-  local apt=$1/apt
-  mkdir -p "$apt"/{lists/partial,cache/archives/partial,sources.list.d}
-  echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(mirror) bookworm main" >"$apt/sources.list"
-  cat >"$apt/apt.conf" <<CONF
-Dir::Etc::sourcelist "$apt/sources.list";
-Dir::Etc::sourceparts "$apt/sources.list.d";
-Dir::State::lists "$apt/lists";
-Dir::Cache "$apt/cache";
-APT::Sandbox::User "root";
-CONF
-  APT_CONFIG=$apt/apt.conf apt-get -q update </dev/null || return 1
-  (cd "$1" && APT_CONFIG=$apt/apt.conf apt-get -q source kubernetes </dev/null)
+  apt_of_its_own "$1/apt" deb-src main || return 1
+  (cd "$1" && APT_CONFIG=$1/apt/apt.conf apt-get -q source kubernetes </dev/null)
 }
 
 # The vendored reflect2 1.0.1 faults with Go 1.18 and later (https://github.com/modern-go/reflect2/issues/21); Debian's
