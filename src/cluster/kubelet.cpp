@@ -2,8 +2,7 @@
 
 #include <dlfcn.h>
 
-#include <filesystem>
-
+#include "base/program.h"
 #include "cluster/socket_file.h"
 
 namespace stoker::cluster {
@@ -36,10 +35,6 @@ Result<void> Kubelet::load() {
   return {};
 }
 
-std::string kubelet_library() {
-  std::error_code code;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", code);
-  return (program.parent_path().parent_path() / "lib" / "libstoker_kubelet.so").string();
-}
+std::string kubelet_library() { return program_libraries().value_or("") + "/libstoker_kubelet.so"; }
 
 }  // namespace stoker::cluster

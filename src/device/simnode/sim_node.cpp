@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/closest.h"
+#include "base/program.h"
 #include "catalog/yaml/yaml.h"
 #include "device/sim/state_file.h"
 #include "device/simnode/clear.h"
@@ -226,10 +227,10 @@ SimReport SimNode::report() const {
 }
 
 Result<std::string> library_folder() {
+  const auto libraries = program_libraries();
+  if (!libraries) return fail(libraries.error());
+  const auto folder = std::filesystem::path(*libraries) / "sim";
   std::error_code code;
-  const auto program = std::filesystem::read_symlink("/proc/self/exe", code);
-  if (code) return fail(Error::from_errno(code.value(), "read /proc/self/exe"));
-  const auto folder = program.parent_path().parent_path() / "lib" / "sim";
   if (!std::filesystem::exists(folder / "libnvidia-ml.so.1", code)) {
     return fail(ErrorCode::not_found, "the simulated driver is not at " +
                                           (folder / "libnvidia-ml.so.1").string() +
