@@ -127,8 +127,7 @@ void write_nvlinks(JsonWriter& json, const GpuSnapshot& gpu) {
 }
 
 void write_instance(JsonWriter& json, const std::string& key, std::uint32_t instance) {
-  constexpr std::uint32_t none = 0xffffffff;  // nvml.h: no MIG instance
-  if (instance != none) {
+  if (instance != device::no_instance) {
     json.member(key, instance);
   } else {
     json.inapplicable(key);

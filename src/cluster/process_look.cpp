@@ -21,11 +21,11 @@ struct Listed {
 
 // The UUID of what the process runs on: its MIG device where it has one that is known.
 std::string device_of(const device::GpuInfo& gpu, const device::ProcessInfo& process) {
-  constexpr std::uint32_t none = 0xffffffff;
-  if (process.gpu_instance == none) return gpu.uuid;
+  if (process.gpu_instance == device::no_instance) return gpu.uuid;
   const auto mig = std::ranges::find_if(gpu.migs, [&](const device::MigInfo& one) {
     return one.gpu_instance == process.gpu_instance &&
-           (one.compute_instance == process.compute_instance || process.compute_instance == none);
+           (one.compute_instance == process.compute_instance ||
+            process.compute_instance == device::no_instance);
   });
   return mig == gpu.migs.end() ? std::string() : mig->uuid;
 }

@@ -79,13 +79,16 @@ struct GpuInfo {
   std::vector<NvLinkInfo> nvlinks;
 };
 
+// Of a process that is in no MIG instance, as NVML tells it (nvml.h, nvmlProcessInfo_t).
+inline constexpr std::uint32_t no_instance = 0xffffffff;
+
 struct ProcessInfo {
   std::uint32_t pid = 0;
   bool compute = true;  // false: graphics
   bool memory_known = false;
   std::uint64_t memory_bytes = 0;
-  std::uint32_t gpu_instance = 0xffffffff;  // 0xffffffff: none
-  std::uint32_t compute_instance = 0xffffffff;
+  std::uint32_t gpu_instance = no_instance;
+  std::uint32_t compute_instance = no_instance;
   std::string name;  // as /proc/<pid>/comm says; empty where it can't be read
 };
 

@@ -8,15 +8,13 @@
 namespace stoker::store {
 namespace {
 
-constexpr std::uint32_t no_instance = 0xffffffff;  // nvml.h: a process outside of MIG
-
 bool is_in(const device::MigInfo& mig, const CardPart& part) {
   return mig.gpu_instance == part.gpu_instance &&
          (!part.compute_instance || mig.compute_instance == part.compute_instance);
 }
 
 bool is_in(const device::ProcessInfo& process, const CardPart& part) {
-  if (!part.gpu_instance) return process.gpu_instance == no_instance;
+  if (!part.gpu_instance) return process.gpu_instance == device::no_instance;
   return process.gpu_instance == part.gpu_instance &&
          (!part.compute_instance || process.compute_instance == part.compute_instance);
 }

@@ -64,8 +64,8 @@ struct GpuPlace {
 struct XidEvent {
   PciAddress gpu;
   std::uint64_t xid = 0;
-  std::uint32_t gpu_instance = 0xffffffff;  // 0xffffffff: none
-  std::uint32_t compute_instance = 0xffffffff;
+  std::uint32_t gpu_instance = device::no_instance;
+  std::uint32_t compute_instance = device::no_instance;
   MonotonicTime at;
 };
 
