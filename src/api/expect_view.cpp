@@ -36,7 +36,7 @@ std::string yaml_list(std::string_view words) {
 // A list of NICs would make the table wider than a terminal; what differs is said below it.
 std::string shortened(const std::string& value) {
   constexpr std::size_t most = 22;
-  return columns(value) <= most ? value : value.substr(0, most - 1) + "…";
+  return cut_end(value, most);
 }
 
 std::string seen_word(const std::string& reason) {

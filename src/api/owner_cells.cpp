@@ -60,15 +60,7 @@ bool has(const std::string& text, const std::string& part) {
   return std::ranges::search(text, part, same).begin() != text.end() || part.empty();
 }
 
-// The byte at which the character number `n` of UTF-8 `text` begins.
-std::size_t byte_of(const std::string& text, std::size_t n) {
-  std::size_t at = 0;
-  for (; at < text.size(); ++at) {
-    if ((static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80U) continue;
-    if (n-- == 0) break;
-  }
-  return at;
-}
+std::string_view mark_of(bool unicode) { return unicode ? "…" : "~"; }
 
 }  // namespace
 
@@ -168,14 +160,11 @@ std::vector<std::string> why_no_owners(const Json& attribution) {
 
 std::string cut_pod(const std::string& text, std::size_t width, bool unicode) {
   if (text.find('/') == std::string::npos) return cut_end(text, width, unicode);
-  const std::size_t wide = columns(text);
-  if (wide <= width || width == 0) return wide <= width ? text : "";
-  return (unicode ? "…" : "~") + text.substr(byte_of(text, wide - width + 1));
+  return cut_front(text, width, mark_of(unicode));
 }
 
 std::string cut_end(const std::string& text, std::size_t width, bool unicode) {
-  if (columns(text) <= width || width == 0) return columns(text) <= width ? text : "";
-  return text.substr(0, byte_of(text, width - 1)) + (unicode ? "…" : "~");
+  return stoker::cut_end(text, width, mark_of(unicode));
 }
 
 }  // namespace stoker::api

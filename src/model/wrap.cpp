@@ -21,11 +21,35 @@ void wrap_line(std::string_view text, std::size_t width, std::vector<std::string
   out.push_back(std::move(line));
 }
 
+bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }
+
+// The byte at which the character number `n` of UTF-8 `text` begins.
+std::size_t byte_of(std::string_view text, std::size_t n) {
+  std::size_t at = 0;
+  for (; at < text.size(); ++at) {
+    if (!begins_character(text[at])) continue;
+    if (n-- == 0) break;
+  }
+  return at;
+}
+
 }  // namespace
 
 std::size_t columns(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+  return static_cast<std::size_t>(std::ranges::count_if(text, begins_character));
+}
+
+std::string cut_end(std::string_view text, std::size_t width, std::string_view mark) {
+  if (columns(text) <= width) return std::string(text);
+  if (width == 0) return {};
+  return std::string(text.substr(0, byte_of(text, width - 1))) + std::string(mark);
+}
+
+std::string cut_front(std::string_view text, std::size_t width, std::string_view mark) {
+  const std::size_t wide = columns(text);
+  if (wide <= width) return std::string(text);
+  if (width == 0) return {};
+  return std::string(mark) + std::string(text.substr(byte_of(text, wide - width + 1)));
 }
 
 std::vector<std::string> wrap(std::string_view text, std::size_t width) {

@@ -14,6 +14,11 @@ std::size_t columns(std::string_view text);
 // `text` are kept. At least one line.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
+// `text` in at most `width` columns; where something is left out, `mark` stands at its end. `mark` takes one column.
+std::string cut_end(std::string_view text, std::size_t width, std::string_view mark = "…");
+// The same with its front left out.
+std::string cut_front(std::string_view text, std::size_t width, std::string_view mark = "…");
+
 // `text` with blanks up to `width` columns.
 std::string pad(std::string_view text, std::size_t width);
 

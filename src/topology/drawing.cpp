@@ -16,16 +16,7 @@ namespace {
 constexpr std::size_t width = 80;
 constexpr std::size_t name_width = 7;
 
-// At most `width` columns; what is longer ends in "…".
-std::string fitted(const std::string& line) {
-  if (columns(line) <= width) return line + "\n";
-  std::string cut = line;
-  while (columns(cut) >= width) {
-    while (!cut.empty() && (static_cast<unsigned char>(cut.back()) & 0xC0U) == 0x80) cut.pop_back();
-    if (!cut.empty()) cut.pop_back();
-  }
-  return cut + "…\n";
-}
+std::string fitted(const std::string& line) { return cut_end(line, width) + "\n"; }
 
 // Wrapped behind `head`, which the lines that follow leave room for.
 std::string paragraph(const std::string& head, const std::string& text) {
