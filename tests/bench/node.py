@@ -22,11 +22,6 @@ SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 30.0
 GPUS = 8
 
 
-def cpu_seconds(pid):
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def cpu_nanoseconds(pid):
     """From schedstat of every thread: finer than the clock tick of /proc/PID/stat."""
     return sum(int((task / "schedstat").read_text().split()[0]) for task in Path(f"/proc/{pid}/task").iterdir())
