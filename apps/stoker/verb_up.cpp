@@ -99,12 +99,7 @@ void say_replay(const Agent& agent) {
 }
 
 void say_history(const Agent& agent) {
-  constexpr double mebibyte = 1024.0 * 1024;
-  const history::HistoryFacts facts = agent.history();
-  fmt::print(stderr, "History: {} series in {:.1f} of {:.0f} MiB: by reading {}, by minute {}.\n",
-             facts.series, static_cast<double>(facts.bytes) / mebibyte,
-             static_cast<double>(facts.memory_bytes) / mebibyte,
-             format_duration(facts.readings_window), format_duration(facts.minutes_window));
+  fmt::print(stderr, "History: {}.\n", history::describe(agent.history()));
 }
 
 // Takes over what may change; `now` is what is in force.

@@ -8,8 +8,6 @@
 namespace stoker::api {
 namespace {
 
-constexpr double gibibyte = 1024.0 * 1024 * 1024;
-
 // Reasons as words that fit a column; model/reading.h says what they mean.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 11> short_words = {{
     {"not_applicable", "-"},

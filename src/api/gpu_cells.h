@@ -13,6 +13,8 @@ namespace stoker::api {
 std::string number_cell(const Json& gpu, const std::string& key, int digits = 0,
                         double divisor = 1);
 
+inline constexpr double gibibyte = 1024.0 * 1024 * 1024;
+
 // A short word for why `key` is missing; "-" where the object has none, "?" where nothing is said.
 std::string reason_cell(const Json& object, const std::string& key);
 

@@ -13,8 +13,6 @@
 namespace stoker::api {
 namespace {
 
-constexpr double gibibyte = 1024.0 * 1024 * 1024;
-
 struct ProcessRow {
   const Json* process = nullptr;
   double gpu = 0;

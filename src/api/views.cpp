@@ -10,11 +10,11 @@
 #include "api/owner_cells.h"
 #include "api/text_table.h"
 #include "base/clock.h"
+#include "history/history.h"
 
 namespace stoker::api {
 namespace {
 
-constexpr double gibibyte = 1024.0 * 1024 * 1024;
 constexpr std::size_t name_width = 14;
 
 std::string upper(std::string text) {
@@ -124,15 +124,18 @@ std::string gpu_table(const Json& gpus) {
 std::string history_line(const Json& fields) {
   const Json& history = list_of(fields, "history");
   if (history.empty()) return "";
-  constexpr double mebibyte = 1024.0 * 1024;
-  const auto window = [&history](const char* key) {
-    return format_duration(Nanoseconds(static_cast<std::int64_t>(number_of(history, key) * 1e9)));
+  const auto count = [&history](const char* key) {
+    return static_cast<std::size_t>(number_of(history, key));
   };
-  return fmt::format("\nhistory: {} series in {} of {} MiB: by reading {}, by minute {}\n",
-                     number_cell(history, "series"),
-                     number_cell(history, "memory_bytes", 1, mebibyte),
-                     number_cell(history, "memory_limit_bytes", 0, mebibyte),
-                     window("readings_window_seconds"), window("minutes_window_seconds"));
+  const auto window = [&history](const char* key) {
+    return Nanoseconds(static_cast<std::int64_t>(number_of(history, key) * 1e9));
+  };
+  const history::HistoryFacts facts{.series = count("series"),
+                                    .bytes = count("memory_bytes"),
+                                    .memory_bytes = count("memory_limit_bytes"),
+                                    .readings_window = window("readings_window_seconds"),
+                                    .minutes_window = window("minutes_window_seconds")};
+  return fmt::format("\nhistory: {}\n", history::describe(facts));
 }
 
 std::string finding_blocks(const Json& status, const TableStyle& style) {

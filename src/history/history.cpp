@@ -1,5 +1,7 @@
 #include "history/history.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -260,6 +262,14 @@ HistoryFacts History::facts() const {
   facts.readings_window = shortened(options_.readings_window);
   facts.minutes_window = shortened(options_.minutes_window);
   return facts;
+}
+
+std::string describe(const HistoryFacts& facts) {
+  constexpr double mebibyte = 1024.0 * 1024;
+  return fmt::format("{} series in {:.1f} of {:.0f} MiB: by reading {}, by minute {}", facts.series,
+                     static_cast<double>(facts.bytes) / mebibyte,
+                     static_cast<double>(facts.memory_bytes) / mebibyte,
+                     format_duration(facts.readings_window), format_duration(facts.minutes_window));
 }
 
 }  // namespace stoker::history
