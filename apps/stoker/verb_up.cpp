@@ -152,8 +152,11 @@ int run(const ConfigFlags& flags) {
     return exit_nothing_wrong;
   }
   bool reload_asked = false;
+  // A source that runs says a moment later which driver it has.
   const bool heard = wait_until(signals, reload_asked, first_word, [&] {
-    return (*agent)->status().state != device::SourceState::starting;
+    const auto state = (*agent)->status().state;
+    return state != device::SourceState::starting &&
+           (state != device::SourceState::running || (*agent)->driver().has_value());
   });
   if (!heard) return exit_nothing_wrong;
   const auto status = (*agent)->status();
