@@ -1,0 +1,40 @@
+#include "catalog/kernel_sign.h"
+
+#include <algorithm>
+#include <array>
+
+namespace stoker {
+namespace {
+
+constexpr auto rows = std::to_array<KernelSign>({
+#define STOKER_KERNEL_SIGN(sign, level, action, meaning, source) \
+  {#sign, FaultLevel::level, Action::action, meaning, source},
+#include "catalog/kernel_signs.def"
+#undef STOKER_KERNEL_SIGN
+});
+
+}  // namespace
+
+const char* to_string(FaultLevel level) {
+  switch (level) {
+    case FaultLevel::application: return "application";
+    case FaultLevel::hardware: return "hardware";
+    case FaultLevel::driver: return "driver";
+    case FaultLevel::link: return "link";
+    case FaultLevel::info: return "info";
+  }
+  return "info";
+}
+
+const KernelSign* find_kernel_sign(std::string_view sign) {
+  const auto* row = std::ranges::find(rows, sign, &KernelSign::sign);
+  return row == rows.end() ? nullptr : row;
+}
+
+std::vector<std::string_view> kernel_signs() {
+  std::vector<std::string_view> signs;
+  for (const auto& row : rows) signs.push_back(row.sign);
+  return signs;
+}
+
+}  // namespace stoker
