@@ -1,12 +1,14 @@
 # stoker_module(NAME [DEPENDS module...] [LIBS target...] [TEST_DEPENDS module...] [TEST_LIBS target...]
-#               [TEST_LABELS label...] [PCH_OFF])
+#               [TEST_LABELS label...] [PCH_OFF] [PURE])
 #
 # One call makes a folder what every folder here is:
 #   *.cpp              static library stoker_NAME, alias stoker::NAME (INTERFACE where there are only headers)
 #   *_test.cpp         GoogleTest program NAME_test, each test known to ctest
 #   *_real_test.cpp    the same as NAME_real_test, with ctest label `real` (needs real servers or devices)
-#   *_bench.cpp        Google Benchmark program NAME_bench
-#   *_fuzz.cpp         one libFuzzer program each, under the fuzz preset only
+#   *_bench.cpp        Google Benchmark program NAME_bench; none under a sanitizer
+#   *_fuzz.cpp         one libFuzzer program each, under the asan-ubsan preset only
+# PURE: no threads, locks or atomics, which tools/check_includes.py sees to; so the thread sanitizer has nothing to find
+# in its tests and they are left out there.
 # Module names in DEPENDS are checked by tools/check_includes.py against the one table of directions.
 include(GoogleTest)
 
@@ -35,7 +37,8 @@ endfunction()
 # stoker_test(TARGET SOURCES file... [DEPENDS module...] [LIBS target...] [LABELS label...] [TIMEOUT seconds] [PCH_OFF]
 #             [ALONE])
 # A GoogleTest program. Labels with a meaning: real (needs real servers or devices: only ./dev test --real), noasan and
-# notsan (left out under that sanitizer). Tests find what was built through STOKER_BINARY_DIR (bin/stoker, lib/libstoker_sim_nvml.so).
+# notsan (left out under that sanitizer): what a sanitizer leaves out is not built there either.
+# Tests find what was built through STOKER_BINARY_DIR (bin/stoker, lib/libstoker_sim_nvml.so).
 function(stoker_test target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "PCH_OFF;ALONE" "TIMEOUT" "SOURCES;DEPENDS;LIBS;LABELS")
   if(NOT arg_TIMEOUT)
@@ -50,6 +53,16 @@ function(stoker_test target)
   if(NOT arg_PCH_OFF)
     stoker_use_pch(${target})
   endif()
+  set(left_out "")
+  if(STOKER_SANITIZE MATCHES thread)
+    set(left_out "real|notsan")
+  elseif(STOKER_SANITIZE)
+    set(left_out "real|noasan")
+  endif()
+  if(left_out AND "${arg_LABELS}" MATCHES "${left_out}")
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+    return()
+  endif()
   set(properties TIMEOUT ${arg_TIMEOUT})
   if(arg_LABELS)
     # One label, "real+notsan": gtest_discover_tests loses a list, and ctest's -L and -LE match parts.
@@ -63,7 +76,7 @@ function(stoker_test target)
 endfunction()
 
 function(stoker_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "PCH_OFF" "" "DEPENDS;LIBS;TEST_DEPENDS;TEST_LIBS;TEST_LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "PCH_OFF;PURE" "" "DEPENDS;LIBS;TEST_DEPENDS;TEST_LIBS;TEST_LABELS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "stoker_module(${name}): don't know what to do with '${arg_UNPARSED_ARGUMENTS}'")
   endif()
@@ -77,6 +90,9 @@ function(stoker_module name)
   set(pch_off)
   if(arg_PCH_OFF)
     set(pch_off PCH_OFF)
+  endif()
+  if(arg_PURE)
+    list(APPEND arg_TEST_LABELS notsan)
   endif()
 
   # Plain names, not the stoker:: aliases: a module may be named before its folder is written.
@@ -102,6 +118,9 @@ function(stoker_module name)
   endif()
   if(benches)
     add_executable(${name}_bench ${benches})
+    if(STOKER_SANITIZE)
+      set_target_properties(${name}_bench PROPERTIES EXCLUDE_FROM_ALL ON)
+    endif()
     target_link_libraries(${name}_bench PRIVATE stoker_${name} benchmark::benchmark benchmark::benchmark_main)
     target_compile_definitions(${name}_bench PRIVATE
       STOKER_SOURCE_DIR="${CMAKE_SOURCE_DIR}" STOKER_BINARY_DIR="${CMAKE_BINARY_DIR}")

@@ -1,5 +1,5 @@
 // What nearly every file of ours includes. A file still includes what it uses: the header is an
-// accelerator, and the presets tidy and fuzz build without it.
+// accelerator, and the preset tidy does without it.
 #pragma once
 
 #include <algorithm>

@@ -69,7 +69,10 @@ HEAVY_IN_HEADERS = ("boost/", "nlohmann/", "spdlog/", "CLI/", "gtest/", "gmock/"
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 MODULE = re.compile(r"stoker_module\(\s*(\w+)([^)]*)\)")
-KEYWORDS = {"LIBS", "TEST_DEPENDS", "TEST_LIBS", "TEST_LABELS", "PCH_OFF"}
+KEYWORDS = {"LIBS", "TEST_DEPENDS", "TEST_LIBS", "TEST_LABELS", "PCH_OFF", "PURE"}
+# what a module that calls itself PURE may not include: its tests are left out under the thread sanitizer
+THREADS = {"atomic", "barrier", "condition_variable", "future", "latch", "mutex", "semaphore", "shared_mutex", "stop_token", "thread",
+           "base/thread_safety.h"}
 BESIDE = re.compile(r"(_test|_fuzz|_bench|_test_support)\.(cpp|h)$")
 
 
@@ -139,6 +142,15 @@ class Checker:
             if found:
                 self.check_foreign(path, number, found[2])
 
+    def check_no_threads(self, folder):
+        for path in sorted((self.root / folder).iterdir()):
+            if path.suffix not in (".h", ".cpp"):
+                continue
+            for number, text in enumerate(path.read_text(errors="replace").splitlines(), 1):
+                found = INCLUDE.match(text)
+                if found and found[2] in THREADS:
+                    self.say(path.relative_to(self.root), number, f"<{found[2]}>: {folder}'s CMakeLists.txt says that it is PURE")
+
     def check_modules(self, lists):
         folders, wanted = {}, []
         for path in lists:
@@ -151,6 +163,8 @@ class Checker:
                     if inside and word != "DEPENDS":
                         depends.append(word)
                 wanted.append((path, folder, depends))
+                if "PURE" in found[2].split():
+                    self.check_no_threads(path.parent)
         for path, folder, depends in wanted:
             for name in depends:
                 target = folders.get(name)

@@ -53,6 +53,12 @@ class CheckIncludes(unittest.TestCase):
         files = {"src/misc/a.cpp": '#include "base/x.h"\n', "src/base/x.h": ""}
         self.assertEqual(1, len(self.problems(files)))
 
+    def test_a_pure_module_has_no_threads(self):
+        files = {"src/base/CMakeLists.txt": "stoker_module(base PURE LIBS fmt::fmt)\n", "src/base/a.cpp": "#include <map>\n#include <mutex>\n"}
+        self.assertEqual(["src/base/a.cpp:2: <mutex>: src/base's CMakeLists.txt says that it is PURE"], self.problems(files))
+        files["src/base/CMakeLists.txt"] = "stoker_module(base LIBS fmt::fmt)\n"
+        self.assertEqual([], self.problems(files))
+
     def test_depends_in_cmake_is_held_to_the_same_table(self):
         self.assertEqual(1, len(self.problems({
             "src/base/CMakeLists.txt": "stoker_module(base DEPENDS model LIBS fmt::fmt)\n",

@@ -94,8 +94,8 @@ dev_test() {
   verdict
 }
 
-# fuzzers_built: the libFuzzer programs of build/fuzz, one a line.
-fuzzers_built() { find build/fuzz/bin -name '*_fuzz' -type f -executable 2>/dev/null | sort; }
+# fuzzers_built: the libFuzzer programs of build/asan-ubsan, one a line.
+fuzzers_built() { find build/asan-ubsan/bin -name '*_fuzz' -type f -executable 2>/dev/null | sort; }
 
 # run_fuzzer PROGRAM SECONDS: seeds come from tests/fuzz/NAME/, what it finds is kept under build/fuzz/corpus.
 run_fuzzer() {
@@ -114,7 +114,7 @@ has_fuzzers() { [[ -n $(find src tests -name '*_fuzz.cpp' -print -quit 2>/dev/nu
 fuzz_a_while() {
   local seconds=${STOKER_FUZZ_SECONDS:-180} program source folder first=() later=() share base
   has_fuzzers || return 0
-  dev_build fuzz stoker_fuzzers || { ((failed += 1)); return 0; }
+  dev_build asan-ubsan stoker_fuzzers || { ((failed += 1)); return 0; }
   base=$(base_revision 2>/dev/null) || base=
   while read -r program; do
     source=$(find src tests -name "$(basename "$program").cpp" -print -quit)
@@ -139,7 +139,7 @@ fuzz_a_while() {
 dev_fuzz() {
   local program
   has_fuzzers || { say "there are no fuzzers (*_fuzz.cpp)"; return 0; }
-  dev_build fuzz stoker_fuzzers
+  dev_build asan-ubsan stoker_fuzzers
   while read -r program; do
     one step "fuzz $(basename "$program") for $1 s" run_fuzzer "$program" "$1"
   done < <(fuzzers_built)
