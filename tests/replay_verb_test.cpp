@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "device/record/file.h"
@@ -17,6 +20,7 @@ namespace {
 using device::record::Encoder;
 using device::record::Event;
 using device::record::FileReader;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Of the process that answers, not of the node: another process has others.
@@ -124,14 +128,22 @@ class ReplayEndToEnd : public ::testing::Test {
     const auto url = agent.wait_ready();
     EXPECT_NE(url, "") << agent.err();
     EXPECT_THAT(agent.err(), HasSubstr("This is a REPLAY of " + path));
+    const std::string status = wait_for_the_end(url, [] {});
+    return {get(url + "/metrics"), status};
+  }
+
+  // The status when the replay stood at its end; `meanwhile` is called again and again until then.
+  static std::string wait_for_the_end(const std::string& url,
+                                      const std::function<void()>& meanwhile) {
     std::string status = get(url + "/api/v1/status");
     const auto deadline = system_clock().monotonic() + Seconds(60);
     while (status.find("\"ended\":true") == std::string::npos &&
            system_clock().monotonic() < deadline) {
       std::this_thread::sleep_for(Milliseconds(20));
+      meanwhile();
       status = get(url + "/api/v1/status");
     }
-    return {get(url + "/metrics"), status};
+    return status;
   }
 
   TempFolder folder_;
@@ -163,6 +175,56 @@ TEST_F(ReplayEndToEnd, AReplayShowsTheSameMetricsAsTheRunDid) {
   expect_same(*quiet, metrics);
   EXPECT_THAT(status, HasSubstr("\"simulated_profile\":\"hgx-h100\""));
   EXPECT_THAT(status, HasSubstr("\"lost_bytes\":0,\"ended\":true,\"problem\":null"));
+}
+
+struct GreatestAndLast {
+  double greatest = 0;
+  double last = 0;
+};
+
+// Of the power in watts that was kept, for each GPU.
+std::vector<GreatestAndLast> power_kept(const std::string& url) {
+  const auto document =
+      nlohmann::json::parse(get(url + "/api/v1/history?field=power&step=reading"));
+  std::vector<GreatestAndLast> all;
+  for (const auto& series : document.at("series")) {
+    GreatestAndLast& gpu = all.emplace_back();
+    for (const auto& sample : series.at("samples")) {
+      if (sample.at("power_watts").is_null()) continue;
+      gpu.last = sample.at("power_watts").get<double>();
+      gpu.greatest = std::max(gpu.greatest, gpu.last);
+    }
+  }
+  return all;
+}
+
+TEST_F(ReplayEndToEnd, ARecordingOfTwoRealCardsShowsTheLoadThatTheyWereUnder) {
+  const std::string cards = STOKER_SOURCE_DIR "/tests/fixtures/recordings/h200x2.rec";
+  StokerProcess agent({"up", "--replay", cards, "--speed", "10", "--listen", "127.0.0.1:0"});
+  const auto url = agent.wait_ready();
+  ASSERT_NE(url, "") << agent.err();
+  std::array<std::size_t, 2> processes{};
+  const std::string status = wait_for_the_end(url, [&] {
+    const auto gpus = nlohmann::json::parse(get(url + "/api/v1/gpus")).at("gpus");
+    for (std::size_t i = 0; i < gpus.size() && i < processes.size(); ++i) {
+      if (gpus[i].at("processes").is_array())
+        processes.at(i) = std::max(processes.at(i), gpus[i].at("processes").size());
+    }
+  });
+  EXPECT_THAT(
+      status,
+      HasSubstr("\"verdict\":\"ok\",\"reason\":\"2 of 2 GPUs answer\",\"simulated\":false"));
+  EXPECT_THAT(processes, ElementsAre(2, 8));
+  const auto power = power_kept(url);
+  ASSERT_EQ(power.size(), 2U);
+  for (const GreatestAndLast& gpu : power) {
+    EXPECT_GT(gpu.greatest, 680);  // of 700
+    EXPECT_LT(gpu.last, 100);
+  }
+  EXPECT_THAT(
+      get(url + "/metrics"),
+      HasSubstr(
+          "DCGM_FI_DEV_FB_RESERVED{gpu=\"1\",UUID=\"GPU-00000000-0000-0000-0000-000000000002\""));
 }
 
 TEST_F(ReplayEndToEnd, ARecordingThatWasKilledIsReplayedUpToItsLastWholeFrame) {
