@@ -61,6 +61,7 @@ OWNED = {
     "SQLiteCpp/": {"src/db"},
     "pqxx/": {"src/db"},
     "grpcpp/": {"src/fleet", "src/cluster/kubernetes", "src/partition"},
+    "absl/": {"src/cluster/kubernetes"},
     "grpc/": {"src/fleet", "src/cluster/kubernetes", "src/partition"},
     "google/protobuf": {"src/fleet", "src/cluster/kubernetes", "src/partition"},
 }

@@ -1,5 +1,6 @@
 #include "cluster/kubernetes/pod_resources_client.h"
 
+#include <absl/synchronization/mutex.h>
 #include <fmt/format.h>
 #include <grpcpp/grpcpp.h>
 
@@ -78,10 +79,16 @@ Error error_of(const grpc::Status& status, const std::string& socket) {
   }
 }
 
-// What gRPC has to say of itself is no line of our log; what matters is in the status.
-void silence_grpc() {
+void settle_grpc() {
   static std::once_flag once;
-  std::call_once(once, [] { gpr_set_log_function([](gpr_log_func_args* /*line*/) {}); });
+  std::call_once(once, [] {
+    // What gRPC has to say of itself is no line of our log; what matters is in the status.
+    gpr_set_log_function([](gpr_log_func_args* /*line*/) {});
+    // Debian builds abseil with its checks for debugging: a graph with 512 bytes for every address at
+    // which a mutex was ever locked, which rises for days as gRPC allocates, and an abort where two
+    // mutexes are locked in both orders (absl/synchronization/mutex.h, "debug mode").
+    absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  });
 }
 
 grpc::ChannelArguments channel_arguments() {
@@ -104,8 +111,9 @@ struct PodResourcesClient::Channel {
   std::unique_ptr<v1::PodResourcesLister::Stub> stub;
 };
 
-PodResourcesClient::PodResourcesClient(PodResourcesOptions options)
-    : options_(std::move(options)) {}
+PodResourcesClient::PodResourcesClient(PodResourcesOptions options) : options_(std::move(options)) {
+  settle_grpc();
+}
 
 PodResourcesClient::~PodResourcesClient() = default;
 
@@ -120,7 +128,6 @@ Result<void> PodResourcesClient::connect() {
   if (auto tried = try_socket(options_.socket); !tried) return tried;
   if (last_ != *file) ++kubelets_;
   last_ = *file;
-  silence_grpc();
   auto channel = grpc::CreateCustomChannel("unix:" + options_.socket,
                                            grpc::InsecureChannelCredentials(), channel_arguments());
   channel_ = std::make_unique<Channel>(

@@ -1,5 +1,6 @@
 #include "cluster/kubernetes/pod_resources_client.h"
 
+#include <absl/synchronization/mutex.h>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
@@ -134,6 +135,23 @@ TEST_F(PodResourcesClientTest, ReadsResourceClaimsOfNewerKubelets) {
   EXPECT_EQ(claimed.pool, "node");
   EXPECT_EQ(claimed.device, "gpu-3");
   EXPECT_THAT(claimed.cdi_devices, ElementsAre("nvidia.com/gpu=GPU-"));
+}
+
+void lock_both(absl::Mutex& first, absl::Mutex& second) {
+  const absl::MutexLock outer(&first);
+  const absl::MutexLock inner(&second);
+}
+
+// Where abseil still followed who locks what, the second order of the two would abort this program;
+// following it costs memory for every mutex that gRPC ever locked, for as long as the agent runs.
+TEST_F(PodResourcesClientTest, KeepsNoRecordOfTheLocksThatGrpcTakes) {
+  start_kubelet();
+  PodResourcesClient asks({.socket = socket_, .deadline = patient});
+  ASSERT_TRUE(asks.list(never_));
+  absl::Mutex one;
+  absl::Mutex other;
+  lock_both(one, other);
+  lock_both(other, one);
 }
 
 TEST_F(PodResourcesClientTest, SurvivesTenRestartsOfTheKubelet) {
