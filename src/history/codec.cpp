@@ -11,8 +11,9 @@ namespace {
 using wire::Reader;
 using wire::Writer;
 
-constexpr std::string_view magic = "stoker history 1";
+constexpr std::string_view magic = "stoker history 2";
 constexpr std::string_view end_mark = "end";
+constexpr const char* impossible = "a series in it can't be";
 
 Error corrupt(const char* what) {
   return {ErrorCode::corrupt, std::string("this is no history: ") + what};
@@ -20,42 +21,53 @@ Error corrupt(const char* what) {
 
 }  // namespace
 
-Result<void> History::write_to(const Sink& sink) const {
-  std::vector<Subject> subjects;
-  {
-    Writer head;
-    head.text(magic);
-    const MutexLock lock(mutex_);
-    head.duration(time_of(clock_.monotonic()).since_epoch);
-    for (const auto& [subject, all] : series_) subjects.push_back(subject);
-    head.count(subjects.size());
-    if (auto done = sink(head.take()); !done) return done;
+std::string History::bytes_of_one(const Subject& subject, std::size_t place) const {
+  Writer part;
+  const MutexLock lock(mutex_);
+  const Series* series = find(subject, place);
+  if (series == nullptr) {  // given up since; what has no name is passed over when it is read
+    part.text("");
+    Series(FieldKind::gauge, minute, {1, 1}).write_to(part);
+    return part.take();
   }
-  // One subject at a time, so that readings do not wait for the disk.
-  for (const Subject& subject : subjects) {
-    Writer part;
-    {
-      const MutexLock lock(mutex_);
-      const auto found = series_.find(subject);
-      part.word(subject.kind);
-      part.text(subject.gpu_uuid);
-      part.text(subject.mig_uuid);
-      const auto& fields = fields_of(subject);
-      const std::size_t count =
-          found == series_.end()
-              ? 0
-              : static_cast<std::size_t>(std::ranges::count_if(
-                    found->second, [](const auto& series) { return series != nullptr; }));
-      part.count(count);
-      for (std::size_t place = 0; count > 0 && place < found->second.size(); ++place) {
-        if (!found->second[place]) continue;
-        part.text(field(fields[place]).name);
-        found->second[place]->write_to(part);
+  part.text(field(fields_of(subject)[place]).name);
+  part.expect(series->bytes());
+  series->write_to(part);
+  return part.take();
+}
+
+// One series at a time: readings do not wait for the disk, and no more memory is taken than for one.
+Result<void> History::write_to(const Sink& sink) const {
+  std::map<Subject, std::vector<std::size_t>> places;
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [subject, all] : series_) {
+      for (std::size_t place = 0; place < all.size(); ++place) {
+        if (all[place]) places[subject].push_back(place);
       }
     }
-    if (auto done = sink(part.take()); !done) return done;
   }
+  Writer head;
+  head.text(magic);
+  head.count(places.size());
+  if (auto done = sink(head.take()); !done) return done;
+  for (const auto& [subject, of_subject] : places) {
+    Writer title;
+    title.word(subject.kind);
+    title.text(subject.gpu_uuid);
+    title.text(subject.mig_uuid);
+    title.count(of_subject.size());
+    if (auto done = sink(title.take()); !done) return done;
+    for (const std::size_t place : of_subject) {
+      if (auto done = sink(bytes_of_one(subject, place)); !done) return done;
+    }
+  }
+  // The time of the end: readings came in between.
   Writer tail;
+  {
+    const MutexLock lock(mutex_);
+    tail.duration(time_of(clock_.monotonic()).since_epoch);
+  }
   tail.text(end_mark);
   return sink(tail.take());
 }
@@ -64,7 +76,6 @@ Result<std::map<Subject, History::SeriesOfFields>> History::decode(std::string_v
                                                                    HistoryTime& saved_at) {
   Reader in(bytes);
   if (in.text() != magic) return fail(corrupt("it does not begin as one of this version"));
-  saved_at = {in.duration()};
   std::map<Subject, SeriesOfFields> all;
   const std::size_t subjects = in.count(8);
   for (std::size_t n = 0; n < subjects && in.ok(); ++n) {
@@ -76,7 +87,7 @@ Result<std::map<Subject, History::SeriesOfFields>> History::decode(std::string_v
     for (std::size_t m = 0; m < count && in.ok(); ++m) {
       const auto id = find_field(in.text());
       auto series = Series::read_from(in, id ? field(*id).kind : FieldKind::gauge);
-      if (!series || !series->ends_by(saved_at)) return fail(corrupt("a series in it can't be"));
+      if (!series) return fail(corrupt(impossible));
       const auto place = id ? std::ranges::find(fields, *id) : fields.end();
       if (place == fields.end()) continue;  // no longer asked for
       of_fields[static_cast<std::size_t>(place - fields.begin())] =
@@ -84,7 +95,14 @@ Result<std::map<Subject, History::SeriesOfFields>> History::decode(std::string_v
     }
     all.insert_or_assign(std::move(subject), std::move(of_fields));
   }
+  saved_at = {in.duration()};
   if (in.text() != end_mark || !in.done()) return fail(corrupt("it does not end as one"));
+  for (const auto& [subject, of_fields] : all) {
+    const bool possible = std::ranges::all_of(of_fields, [&](const auto& series) {
+      return series == nullptr || series->ends_by(saved_at);
+    });
+    if (!possible) return fail(corrupt(impossible));
+  }
   return all;
 }
 

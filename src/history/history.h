@@ -98,7 +98,8 @@ class History final : public device::PartListener {
   [[nodiscard]] Step step_for(Nanoseconds since) const EXCLUDES(mutex_);
   [[nodiscard]] HistoryFacts facts() const EXCLUDES(mutex_);
 
-  // Everything as pieces of bytes, one after the other; the first error of `sink` ends it.
+  // Everything as pieces of bytes, no longer than a series, one after the other; the first error of
+  // `sink` ends it. Readings may come in between.
   using Sink = std::function<Result<void>(std::string_view)>;
   Result<void> write_to(const Sink& sink) const EXCLUDES(mutex_);
   // Before anything is told. corrupt, and nothing is taken, where the bytes don't hold together.
@@ -125,6 +126,8 @@ class History final : public device::PartListener {
   bool give_up_oldest() REQUIRES(mutex_);
   void no_values(const std::string& gpu_uuid, Reason reason) REQUIRES(mutex_);
   [[nodiscard]] const std::vector<FieldId>& fields_of(const Subject& subject) const;
+  [[nodiscard]] std::string bytes_of_one(const Subject& subject, std::size_t place) const
+      EXCLUDES(mutex_);
   Result<std::map<Subject, SeriesOfFields>> decode(std::string_view bytes, HistoryTime& saved_at)
       REQUIRES(mutex_);
 

@@ -134,6 +134,57 @@ TEST(History, IsReadBackAsItWasWithTheTimeInBetweenNotWatched) {
   EXPECT_FALSE(minutes[minutes.size() / 2].mark.watched());
 }
 
+// A reading that came after the first bytes were written made the whole file one that can't be.
+TEST(History, WrittenWhileReadingsComeIsReadBack) {
+  Watched node;
+  node.read_each_second(100, 40);
+  node.read(12, FieldId::energy);
+  std::string bytes;
+  ASSERT_TRUE(node.history.write_to([&](std::string_view piece) {
+    bytes += piece;
+    node.read_each_second(10, 41);
+    return Result<void>{};
+  }));
+  Watched later;
+  const auto read = later.history.read_from(bytes);
+  ASSERT_TRUE(read) << read.error().describe();
+  EXPECT_EQ(later.history.facts().series, 2U);
+}
+
+TEST(History, WrittenWhileASeriesIsGivenUpIsReadBackWithoutIt) {
+  Watched node(2, two_fields(5000));  // room for one series
+  node.read_each_second(100, 40);
+  std::string bytes;
+  ASSERT_TRUE(node.history.write_to([&](std::string_view piece) {
+    bytes += piece;
+    node.read(41, FieldId::temperature, 1);
+    return Result<void>{};
+  }));
+  ASSERT_EQ(node.history.facts().given_up, 1U);
+  Watched later(2);
+  const auto read = later.history.read_from(bytes);
+  ASSERT_TRUE(read) << read.error().describe();
+  EXPECT_EQ(later.history.facts().series, 0U);
+}
+
+TEST(History, IsWrittenInPiecesNoLongerThanASeries) {
+  Watched node(8);
+  for (unsigned gpu = 0; gpu < 8; ++gpu) {
+    for (int n = 0; n < 4000; ++n) {
+      node.read(n, FieldId::temperature, gpu);
+      node.read(n, FieldId::energy, gpu);
+      node.clock.advance(Seconds(1));
+    }
+  }
+  const HistoryFacts facts = node.history.facts();
+  std::size_t longest = 0;
+  ASSERT_TRUE(node.history.write_to([&longest](std::string_view piece) {
+    longest = std::max(longest, piece.size());
+    return Result<void>{};
+  }));
+  EXPECT_LE(longest, facts.bytes / facts.series);
+}
+
 TEST(History, RefusesBytesThatAreNone) {
   Watched node;
   node.read_each_second(10, 40);
