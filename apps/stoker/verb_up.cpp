@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "agent.h"
+#include "base/allocator.h"
 #include "base/log.h"
 #include "command_line.h"
 #include "settings_check.h"
@@ -143,6 +144,7 @@ int run(const ConfigFlags& flags) {
       findings, [](const Finding& one) { return one.severity == Severity::error; });
   if (wrong) return exit_could_not;
 
+  settle_allocator();
   Signals signals;
   const auto agent = Agent::start(*settings);
   if (!agent) return complain(agent.error().describe());

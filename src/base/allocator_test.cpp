@@ -1,0 +1,25 @@
+#include "base/allocator.h"
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+
+#include <vector>
+
+namespace stoker {
+namespace {
+
+TEST(Allocator, GivesALargeBlockBackThoughALargerOneWasFreedBefore) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizers have an allocator of their own";
+#endif
+  settle_allocator();
+  {
+    const std::vector<char> larger(std::size_t{4} << 20);
+  }
+  const std::size_t before = mallinfo2().hblks;
+  const std::vector<char> block(std::size_t{1} << 20);
+  EXPECT_EQ(mallinfo2().hblks, before + 1) << "it lies in an arena, which keeps it";
+}
+
+}  // namespace
+}  // namespace stoker
