@@ -33,6 +33,7 @@ const KernelSign* find_kernel_sign(std::string_view sign) {
 
 std::vector<std::string_view> kernel_signs() {
   std::vector<std::string_view> signs;
+  signs.reserve(rows.size());
   for (const auto& row : rows) signs.push_back(row.sign);
   return signs;
 }

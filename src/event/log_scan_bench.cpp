@@ -4,8 +4,12 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
+#include "event/log_scan.h"
 #include "event/sign_search.h"
 
 namespace {
@@ -42,5 +46,40 @@ void pass_over_ordinary_log(benchmark::State& state) {
   state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * text.size()));
 }
 BENCHMARK(pass_over_ordinary_log);
+
+// The whole reader, in the pieces in which files are read.
+void scan_ordinary_log(benchmark::State& state) {
+  constexpr std::size_t piece = std::size_t{256} * 1024;
+  const auto text = ordinary_log(64U << 20U);
+  for (auto _ : state) {
+    std::uint64_t found = 0;
+    stoker::event::LogScan scan("log", [&](stoker::event::FoundEvent&&) { ++found; });
+    for (std::size_t at = 0; at < text.size(); at += piece) {
+      scan.add(std::string_view(text).substr(at, piece));
+    }
+    scan.finish();
+    benchmark::DoNotOptimize(found);
+  }
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * text.size()));
+}
+BENCHMARK(scan_ordinary_log);
+
+// The same text from a file through ripgrep, where it is installed: wall time of the process, with one thread.
+void ripgrep(benchmark::State& state) {
+  if (std::system("command -v rg >/dev/null 2>&1") != 0) {  // NOLINT(cert-env33-c): a bench
+    state.SkipWithError("ripgrep is not installed");
+    return;
+  }
+  const auto path = std::filesystem::temp_directory_path() / "stoker_event_bench.log";
+  const auto text = ordinary_log(64U << 20U);
+  std::ofstream(path) << text;
+  const auto command =
+      fmt::format("rg -j1 --no-config -c 'NVRM: Xid|SXid' {} >/dev/null", path.string());
+  for (auto _ : state)
+    benchmark::DoNotOptimize(std::system(command.c_str()));  // NOLINT(cert-env33-c)
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * text.size()));
+  std::filesystem::remove(path);
+}
+BENCHMARK(ripgrep)->UseRealTime();
 
 }  // namespace

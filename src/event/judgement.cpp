@@ -1,0 +1,101 @@
+#include "event/judgement.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "catalog/kernel_sign.h"
+#include "catalog/sxid.h"
+#include "catalog/xid.h"
+
+namespace stoker::event {
+namespace {
+
+using Known = XidReading::Known;
+
+std::optional<std::uint32_t> hex_detail(const Event& event, std::string_view name) {
+  auto text = detail(event, name);
+  if (!text.starts_with("0x")) return std::nullopt;
+  text.remove_prefix(2);
+  std::uint32_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// What the line itself says beyond its number.
+void judge_words(const Event& event, const std::optional<DriverVersion>& driver,
+                 Judgement& judged) {
+  constexpr std::uint32_t recovery_changed = 154;
+  if (event.code == recovery_changed) {
+    const auto to = detail(event, "recovery_to");
+    judged.action = recovery_action(to);
+    judged.meaning = to.empty()
+                         ? "The driver's recovery action changed, in words that are not known"
+                         : fmt::format("The driver's recovery action is now: {}", to);
+    return;
+  }
+  const auto info = hex_detail(event, "intr_info");
+  const auto status = hex_detail(event, "error_status");
+  if (!info || !status) return;
+  const auto* row = read_nvlink5(*event.code, *info, *status, driver);
+  if (row == nullptr) return;
+  judged.action = row->action;
+  judged.meaning += fmt::format(" ({}, {})", row->unit, row->severity);
+}
+
+Judgement judge_xid(const Event& event, const std::optional<DriverVersion>& driver) {
+  if (!event.code) return {.level_reason = "cut", .meaning = "An Xid whose number was cut off"};
+  const auto read = read_xid_number(*event.code, driver);
+  Judgement judged{.level_reason = "not_documented", .source = xid_source(*event.code)};
+  if (read.known == Known::no || read.known == Known::not_defined) {
+    judged.level_reason = "unknown_code";
+    judged.meaning = read.known == Known::no ? "An Xid that is not known"
+                                             : "An Xid that this driver does not define";
+    judged.source = {};
+    return judged;
+  }
+  if (read.facts == nullptr) {
+    judged.meaning = fmt::format("{}: not documented", read.mnemonic);
+    return judged;
+  }
+  judged.level = read.facts->level;
+  judged.action = read.facts->action;
+  judged.meaning = read.facts->text;
+  judged.source = xid_source(read.facts->number);
+  if (read.known == Known::yes) judge_words(event, driver, judged);
+  return judged;
+}
+
+Judgement judge_sxid(const Event& event) {
+  if (!event.code) return {.level_reason = "cut", .meaning = "An SXid whose number was cut off"};
+  const auto sxid = find_sxid(*event.code);
+  if (sxid.number == 0)
+    return {.level_reason = "unknown_code", .meaning = "An SXid that is not known"};
+  Judgement judged{.level = FaultLevel::link,
+                   .action = sxid.action,
+                   .meaning = std::string(sxid.text.empty() ? sxid.name : sxid.text),
+                   .source = sxid.source};
+  // Without a class of NVIDIA's the driver's own word in the line is all that there is.
+  const auto severity = detail(event, "severity");
+  if (sxid.kind == SxidClass::not_documented &&
+      (severity == "nonfatal" || severity == "correctable")) {
+    judged.action = Action::observe;
+  }
+  return judged;
+}
+
+}  // namespace
+
+Judgement judge(const Event& event, const std::optional<DriverVersion>& driver) {
+  if (event.kind == EventKind::xid) return judge_xid(event, driver);
+  if (event.kind == EventKind::sxid) return judge_sxid(event);
+  const auto* sign = find_kernel_sign(event.sign);
+  if (sign == nullptr) return {.level_reason = "not_documented", .meaning = event.sign};
+  return {.level = sign->level,
+          .action = sign->action,
+          .meaning = std::string(sign->meaning),
+          .source = sign->source};
+}
+
+}  // namespace stoker::event
