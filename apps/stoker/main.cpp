@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   stoker::app::add_history_verb(app, exit_code);
   stoker::app::add_expect_verb(app, exit_code);
   stoker::app::add_xid_verb(app, exit_code);
+  stoker::app::add_explain_verb(app, exit_code);
   stoker::app::add_fields_verb(app, exit_code);
   stoker::app::add_sim_verb(app, exit_code);
   stoker::app::add_config_verb(app, exit_code);

@@ -20,6 +20,7 @@ void add_topo_verb(CLI::App& app, int& exit_code);
 void add_history_verb(CLI::App& app, int& exit_code);
 void add_expect_verb(CLI::App& app, int& exit_code);
 void add_xid_verb(CLI::App& app, int& exit_code);
+void add_explain_verb(CLI::App& app, int& exit_code);
 void add_fields_verb(CLI::App& app, int& exit_code);
 void add_sim_verb(CLI::App& app, int& exit_code);
 void add_config_verb(CLI::App& app, int& exit_code);

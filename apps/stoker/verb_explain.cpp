@@ -1,0 +1,88 @@
+// Verb `explain`: what a number in a log means, what to do, and who says so. Needs no agent and no GPU.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/text.h"
+#include "catalog/explain.h"
+#include "command_line.h"
+#include "driver_flag.h"
+#include "verbs.h"
+
+namespace stoker::app {
+namespace {
+
+constexpr const char* examples = R"(Examples:
+  stoker explain xid 79              what it means, what to do, and what others make of it
+  stoker explain xid 144 --driver 550.90.07
+                                     as that driver meant it: numbers were reused
+  stoker explain sxid 12028 -o json  an NVSwitch's number
+
+Exit codes: 0 explained, 2 the number is not known.)";
+
+struct ExplainFlags {
+  std::string number;
+  std::string driver;
+  Output output = Output::table;
+};
+
+int print(std::optional<std::string> text, const JsonWriter& json, const ExplainFlags& flags) {
+  if (flags.output == Output::table) {
+    fmt::print("{}", *text);
+    return exit_nothing_wrong;
+  }
+  return print_document(
+      fmt::format(R"({{"schema":"stoker.dev/v1/explanation","explanations":[{}]}})", json.text()),
+      flags.output);
+}
+
+std::optional<std::uint64_t> number_of(const std::string& text) {
+  return whole_number<std::uint64_t>(text);
+}
+
+int explain_xid_verb(const ExplainFlags& flags) {
+  const auto number = number_of(flags.number);
+  if (!number) return complain(fmt::format("'{}' is no number of an Xid", flags.number));
+  const auto driver = driver_of(flags.driver);
+  if (!driver) return complain(driver.error().message());
+  JsonWriter json;
+  if (!write_xid(json, *number, *driver)) {
+    return complain(
+        fmt::format("Xid {} is not known{}", *number,
+                    *driver && explain_xid(*number, {}, 1) ? " to driver " + flags.driver : ""));
+  }
+  return print(explain_xid(*number, *driver, table_style().width), json, flags);
+}
+
+int explain_sxid_verb(const ExplainFlags& flags) {
+  const auto number = number_of(flags.number);
+  if (!number) return complain(fmt::format("'{}' is no number of an SXid", flags.number));
+  JsonWriter json;
+  if (!write_sxid(json, *number)) return complain(fmt::format("SXid {} is not known", *number));
+  return print(explain_sxid(*number, table_style().width), json, flags);
+}
+
+}  // namespace
+
+void add_explain_verb(CLI::App& app, int& exit_code) {
+  CLI::App* verb = app.add_subcommand("explain", "Say what an Xid or SXid means and what to do");
+  verb->require_subcommand(1);
+  verb->footer(examples);
+  const auto add = [&](const char* name, const char* about, int (*run)(const ExplainFlags&)) {
+    auto flags = std::make_shared<ExplainFlags>();
+    CLI::App* what = verb->add_subcommand(name, about);
+    what->add_option("NUMBER", flags->number, "The number in the log line")->required();
+    if (std::string_view(name) == "xid") {
+      what->add_option("--driver", flags->driver, "Version of NVIDIA's driver, or its branch")
+          ->type_name("VERSION");
+    }
+    add_output_flag(*what, flags->output, "table|json|yaml");
+    what->footer(examples);
+    what->callback([flags, run, &exit_code] { exit_code = run(*flags); });
+  };
+  add("xid", "An error number of a GPU's driver", &explain_xid_verb);
+  add("sxid", "An error number of an NVSwitch's driver", &explain_sxid_verb);
+}
+
+}  // namespace stoker::app
