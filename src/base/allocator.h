@@ -4,7 +4,7 @@
 namespace stoker {
 
 // Before the second thread. A large block goes back to the system when it is freed, whatever was freed
-// before, and threads share what is kept of the small ones.
+// before.
 void settle_allocator();
 
 }  // namespace stoker
