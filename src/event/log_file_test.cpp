@@ -33,10 +33,7 @@ std::string zstandard(const std::string& text) {
 
 class LogFile : public ::testing::Test {
  protected:
-  LogFile()
-      : path_(std::filesystem::temp_directory_path() /
-              ("stoker_log_" + std::to_string(::getpid()))) {}
-  ~LogFile() override { std::filesystem::remove(path_); }
+  void TearDown() override { std::filesystem::remove(path_); }
 
   Result<void> read(const std::string& content) {
     std::ofstream(path_, std::ios::binary) << content;
@@ -44,7 +41,8 @@ class LogFile : public ::testing::Test {
     return read_log_file(path_, [&](std::string_view bytes) { got_ += bytes; });
   }
 
-  const std::filesystem::path path_;
+  const std::filesystem::path path_ =
+      std::filesystem::temp_directory_path() / ("stoker_log_" + std::to_string(::getpid()));
   std::string got_;
 };
 

@@ -79,6 +79,20 @@ bool take_tag(std::string_view& text, LogLine& line) {
   return true;
 }
 
+// "gpu-17 kernel: ", "gpu-17 systemd[1]: ", behind a kernel's stamp (journalctl -o short-monotonic): the kernel's own
+// messages have a colon too, so only these count.
+void take_host_and_tag(std::string_view& text, LogLine& line) {
+  Cursor cursor(text);
+  const auto host = cursor.take_until(" ");
+  const auto tag = cursor.take_until(": ");
+  if (!host || !tag || tag->find(' ') != std::string_view::npos) return;
+  const auto bracket = tag->find('[');
+  const bool process = bracket != std::string_view::npos && tag->ends_with(']');
+  if (*tag != "kernel" && !process) return;
+  by_program(line, tag->substr(0, bracket));
+  text = cursor.rest();
+}
+
 // "stdout F ", of a container's log (CRI), behind a time.
 bool take_cri(std::string_view& text) {
   Cursor cursor(text);
@@ -275,7 +289,10 @@ LogLine LogLineReader::read(std::string_view raw) {
     if (begins_kernel_line(text) || take_fabric_manager(text, line)) break;
     if (take_kernel_stamp(text, line.time) ||
         (text.starts_with('[') && take_dmesg_time(text, line.time))) {
-      if (line.program.empty()) by_kernel(line);
+      if (line.program.empty()) {
+        by_kernel(line);
+        take_host_and_tag(text, line);
+      }
       continue;
     }
     if (text.starts_with("kernel: ")) {

@@ -11,7 +11,7 @@ namespace stoker::event {
 
 struct LogLine {
   std::string_view
-      text;             // what was said; lives as long as the line read, and until the next read()
+      text;             // what was said; lives as long as what was read, and until the next read()
   std::string program;  // who said it, where the log tells
   bool kernel = false;  // something in front says that it was the kernel
   LogTime time;
@@ -20,8 +20,8 @@ struct LogLine {
 
 class LogLineReader {
  public:
-  // `line` is one line, or one whole entry of `journalctl -o export`.
-  LogLine read(std::string_view line);
+  // `raw` is one line, or one whole entry of `journalctl -o export`.
+  LogLine read(std::string_view raw);
 
  private:
   std::string plain_;    // the line without colours

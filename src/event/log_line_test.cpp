@@ -30,6 +30,8 @@ TEST(LogLine, IsReadBehindWhatEachLogPutsInFront) {
       {"[  123.456789 <    0.000003>] ", "since_boot"},
       {"[<    0.000003>] ", "not_said"},
       {"[  +0.000003] ", "not_said"},
+      {"[  123.456789] gpu-17 kernel: ", "since_boot"},
+      {"[Aug  9 13:32] ", "no_year"},
       {"[Fri Aug  9 13:32:56 2024] ", "no_zone"},
       {"[Fr Aug  9 13:32:56 2024] ", "no_zone"},
       {"[ven. août  9 13:32:56 2024] ", "no_zone"},
@@ -115,6 +117,7 @@ TEST(LogLine, KnowsThatAProgramSaidIt) {
       {"<13>Aug  9 13:32:56 gpu-17 logger: ", "logger"},
       {"<14>1 2024-08-09T13:32:56Z gpu-17 app - - - ", "app"},
       {"12,388,81565072,-;", "?"},
+      {"[  123.456789] gpu-17 python3[812]: ", "python3"},
       {"user  :notice: [  123.456789] ", "?"},
   };
   for (const auto& [before, program] : rows) {

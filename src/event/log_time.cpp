@@ -85,7 +85,7 @@ std::optional<int> take_zone(Cursor& cursor) {
 
 void set(LogTime& time, std::chrono::year_month_day day, const Clock& clock,
          std::optional<int> zone) {
-  using namespace std::chrono;
+  using std::chrono::hours, std::chrono::minutes, std::chrono::seconds, std::chrono::sys_days;
   time.wall.reset();
   time.text = fmt::format("{:04}-{:02}-{:02}T{}", int(day.year()), unsigned(day.month()),
                           unsigned(day.day()), clock.text);
@@ -95,7 +95,7 @@ void set(LogTime& time, std::chrono::year_month_day day, const Clock& clock,
   }
   const auto moment = sys_days(day).time_since_epoch() + hours(clock.hour) +
                       minutes(clock.minute - *zone) + seconds(clock.second);
-  time.wall = WallTime{duration_cast<Nanoseconds>(moment) + clock.fraction};
+  time.wall = WallTime{std::chrono::duration_cast<Nanoseconds>(moment) + clock.fraction};
   time.reason = {};
 }
 
@@ -107,11 +107,10 @@ void set_unknown(LogTime& time, std::string_view text, std::string_view reason) 
 
 // Years before 2262, where 64 bits of nanoseconds end.
 std::optional<std::chrono::year_month_day> day_of(int year, int month, int day) {
-  using namespace std::chrono;
   constexpr int last_year = 2261;
-  const year_month_day found{std::chrono::year(year),
-                             std::chrono::month(static_cast<unsigned>(month)),
-                             std::chrono::day(static_cast<unsigned>(day))};
+  const std::chrono::year_month_day found{std::chrono::year(year),
+                                          std::chrono::month(static_cast<unsigned>(month)),
+                                          std::chrono::day(static_cast<unsigned>(day))};
   if (year < 1970 || year > last_year || !found.ok()) return std::nullopt;
   return found;
 }
@@ -150,6 +149,17 @@ std::optional<std::string_view> take_bracket(std::string_view& text) {
   cursor.skip_blanks();
   text = cursor.rest();
   return inner;
+}
+
+// "Aug  9 13:32"
+bool is_minute(std::string_view inner) {
+  constexpr std::size_t month_size = 3;
+  Cursor cursor(inner.substr(std::min(inner.size(), month_size)));
+  cursor.skip_blanks();
+  const auto day = cursor.take_number<int>();
+  cursor.skip_blanks();
+  return month_of(inner.substr(0, month_size)) != 0 && day && take_digits(cursor, 2, 23) &&
+         cursor.take(":") && take_digits(cursor, 2, 59) && cursor.at_end();
 }
 
 bool ends_word(const Cursor& cursor) { return cursor.at_end() || cursor.rest().front() == ' '; }
@@ -233,6 +243,11 @@ bool take_dmesg_time(std::string_view& text, LogTime& time) {
   std::string_view rest = text;
   const auto inner = take_bracket(rest);
   if (!inner) return false;
+  if (is_minute(*inner)) {
+    set_unknown(time, *inner, "no_year");
+    text = rest;
+    return true;
+  }
   std::string_view iso = *inner;
   if (take_iso_time(iso, time)) {
     text = rest;

@@ -44,8 +44,8 @@ Block load(const char* at) {
 }
 
 // A byte of ones where one of the pairs begins. A fold, so that the letters are constants of the code.
-template <std::size_t... Index>
-Halves pairs_at(const char* at, std::index_sequence<Index...> /*signs*/) {
+template <std::size_t... index>
+Halves pairs_at(const char* at, std::index_sequence<index...> /*signs*/) {
   const Block first = load(at);
   const Block second = load(at + 1);
   const auto pair = [&](const Sign& sign) {
@@ -53,7 +53,7 @@ Halves pairs_at(const char* at, std::index_sequence<Index...> /*signs*/) {
     const auto two = static_cast<std::uint8_t>(sign.word[sign.pair + 1]);
     return reinterpret_cast<Block>((first == one) & (second == two));
   };
-  return reinterpret_cast<Halves>((pair(signs[Index]) | ...));
+  return reinterpret_cast<Halves>((pair(signs[index]) | ...));
 }
 
 // Where the sign begins whose pair stands at `at`; npos: there is only the pair, or not even that.
