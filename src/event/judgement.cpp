@@ -3,24 +3,55 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <vector>
 
 #include "catalog/kernel_sign.h"
 #include "catalog/sxid.h"
 #include "catalog/xid.h"
+#include "catalog/xid74.h"
+#include "event/cursor.h"
 
 namespace stoker::event {
 namespace {
 
 using Known = XidReading::Known;
 
-std::optional<std::uint32_t> hex_detail(const Event& event, std::string_view name) {
-  auto text = detail(event, name);
+std::optional<std::uint32_t> hex_number(std::string_view text) {
   if (!text.starts_with("0x")) return std::nullopt;
   text.remove_prefix(2);
   std::uint32_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
   if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+// Of several things to do the one that asks for most.
+int weight(Action action) {
+  switch (action) {
+    case Action::observe: return 0;
+    case Action::inspect_cable: return 1;
+    case Action::reset_domain: return 2;
+    default: return 3;
+  }
+}
+
+// "0x0 0x0 0x10000 ..." of an Xid 74.
+void judge_registers(std::string_view words, Judgement& judged) {
+  std::vector<std::uint32_t> registers;
+  for (Cursor cursor(words); !cursor.at_end(); cursor.skip_blanks()) {
+    const auto word = cursor.take_of("0123456789abcdefABCDEFx");
+    const auto value = hex_number(word);
+    if (!value) return;
+    registers.push_back(*value);
+  }
+  const auto readings = read_xid74(registers);
+  if (readings.empty()) return;
+  judged.action = Action::observe;
+  for (const auto& reading : readings) {
+    if (weight(reading.action) > weight(judged.action)) judged.action = reading.action;
+    judged.meaning +=
+        fmt::format("; register {}, 0x{:x}: {}", reading.number, reading.bits, reading.text);
+  }
 }
 
 // What the line itself says beyond its number.
@@ -35,8 +66,10 @@ void judge_words(const Event& event, const std::optional<DriverVersion>& driver,
                          : fmt::format("The driver's recovery action is now: {}", to);
     return;
   }
-  const auto info = hex_detail(event, "intr_info");
-  const auto status = hex_detail(event, "error_status");
+  constexpr std::uint32_t nvlink = 74;
+  if (event.code == nvlink) return judge_registers(detail(event, "registers"), judged);
+  const auto info = hex_number(detail(event, "intr_info"));
+  const auto status = hex_number(detail(event, "error_status"));
   if (!info || !status) return;
   const auto* row = read_nvlink5(*event.code, *info, *status, driver);
   if (row == nullptr) return;

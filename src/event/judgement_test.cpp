@@ -50,6 +50,23 @@ TEST(Judgement, DecodesTheWordsOfNvlink5) {
   EXPECT_NE(judged.meaning.find("RLW_SRC_TRACK"), std::string::npos);
 }
 
+TEST(Judgement, ReadsTheRegistersOfALink) {
+  const std::string start =
+      "NVRM: Xid (PCI:0000:4c:00): 74, NVLink: fatal error detected on link 14(";
+  const auto again = judge_line(start + "0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0)");
+  EXPECT_EQ(again.action, Action::observe);
+  EXPECT_NE(again.meaning.find("register 3, 0x10000: field diagnostic"), std::string::npos)
+      << again.meaning;
+  EXPECT_EQ(judge_line(start + "0x200010, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0)").action,
+            Action::inspect_cable);
+  EXPECT_EQ(judge_line(start + "0x0, 0x0, 0x0, 0x40000, 0x0, 0x0, 0x0)").action,
+            Action::reset_domain);
+  EXPECT_EQ(judge_line(start + "0x0, 0x1, 0x0, 0x0, 0x0, 0x0, 0x0)").action,
+            Action::contact_vendor);
+  EXPECT_EQ(judge_line("NVRM: Xid (PCI:0000:4c:00): 74, NVLink: other words").action,
+            Action::inspect_cable);
+}
+
 TEST(Judgement, OfWhatIsNotKnownIsNeverNothing) {
   const auto unknown = judge_line("NVRM: Xid (PCI:0000:3b:00): 999, x");
   EXPECT_FALSE(unknown.level.has_value());
