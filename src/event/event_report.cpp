@@ -56,6 +56,11 @@ void write_event(JsonWriter& json, const FoundEvent& found, const Judgement& jud
   member(json, "time", event.time ? std::optional(format_utc(*event.time)) : std::nullopt,
          found.time.reason);
   member(json, "time_text", filled(found.time.text), not_said);
+  write_event_members(json, event, judged);
+  json.end_object();
+}
+
+void write_event_members(JsonWriter& json, const Event& event, const Judgement& judged) {
   json.member("kind", to_string(event.kind));
   member(json, "code", event.code, code_reason(event));
   member(json, "sign", filled(event.sign), "not_applicable");
@@ -73,7 +78,7 @@ void write_event(JsonWriter& json, const FoundEvent& found, const Judgement& jud
   for (const auto& each : event.details) json.member(each.name, each.value);
   json.end_object();
   member(json, "boot", filled(event.origin.boot), not_said);
-  json.member("offset", event.origin.offset).end_object();
+  json.member("offset", event.origin.offset);
 }
 
 std::string event_block(const FoundEvent& found, const Judgement& judged, std::size_t width) {

@@ -1,0 +1,110 @@
+#include "event/kernel_log.h"
+
+#include <utility>
+
+#include "base/sleep.h"
+#include "base/text.h"
+
+namespace stoker::event {
+namespace {
+
+constexpr Milliseconds look_for_stop{200};
+// A log that can't be opened: the container may get the right later, a simulated node its file.
+constexpr Seconds try_again{10};
+constexpr std::size_t at_once = 512;
+
+// The kernel stamps with its own clock, which is the monotonic one but for some microseconds.
+WallTime wall_of(const Clock& clock, std::uint64_t microseconds) {
+  const Nanoseconds ago = clock.monotonic().since_boot -
+                          std::chrono::microseconds(static_cast<std::int64_t>(microseconds));
+  return {clock.wall().since_epoch - ago};
+}
+
+}  // namespace
+
+KernelLog::KernelLog(KernelLogParts parts) : parts_(std::move(parts)) {
+  source_.name = parts_.path;
+}
+
+KernelLog::~KernelLog() { stop(); }
+
+void KernelLog::start() {
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+void KernelLog::stop() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void KernelLog::run(const std::stop_token& stop) {
+  if (auto id = parts_.env->read_file("/proc/sys/kernel/random/boot_id"))
+    boot_ = trimmed(*id, " \n");
+  do {
+    auto log = os::follow_kmsg(*parts_.env, os::KmsgStart::oldest, parts_.path);
+    const Error problem = log ? follow(stop, **log) : log.error();
+    if (stop.stop_requested()) return;
+    EventSource now = source_;
+    now.followed = false;
+    now.problem = problem.describe();
+    say(std::move(now));
+  } while (sleep_unless_stopped(stop, try_again));
+}
+
+Error KernelLog::follow(const std::stop_token& stop, os::KmsgFollower& log) {
+  const EventSource before = source_;
+  std::vector<os::KmsgRecord> records;
+  while (!stop.stop_requested()) {
+    records.clear();
+    const auto added = log.read(records, at_once);
+    if (!added) return added.error();
+    read_records(records);
+    EventSource now = source_;
+    now.followed = true;
+    now.problem.clear();
+    now.records += *added;
+    now.overwritten = before.overwritten + log.overwritten();
+    now.malformed = before.malformed + log.malformed();
+    say(std::move(now));
+    if (*added == 0) log.wait(look_for_stop);
+  }
+  return {ErrorCode::unavailable, "stopped"};
+}
+
+void KernelLog::read_records(const std::vector<os::KmsgRecord>& records) {
+  std::vector<Event> events;
+  for (const auto& record : records) {
+    if (was_read_before(record)) continue;
+    const std::size_t first = events.size();
+    const bool kernel = record.facility == 0;
+    parser_.read({.text = record.text, .program = kernel ? "kernel" : "", .kernel = kernel},
+                 events);
+    for (std::size_t n = first; n < events.size(); ++n) {
+      Event& event = events[n];
+      event.time = wall_of(parts_.env->clock(), record.microseconds);
+      event.origin = {boot_, parts_.path, record.sequence};
+      // People try their alerts by writing such a line into /dev/kmsg; it says so for ever.
+      if (!kernel) event.details.push_back({"writer", "program"});
+    }
+  }
+  if (!events.empty()) parts_.tell(std::move(events));
+}
+
+// Numbers begin anew where a file was replaced; its records are then later ones by their time.
+bool KernelLog::was_read_before(const os::KmsgRecord& record) {
+  if (read_any_ && record.sequence <= last_sequence_ && record.microseconds <= last_microseconds_) {
+    return true;
+  }
+  read_any_ = true;
+  last_sequence_ = record.sequence;
+  last_microseconds_ = record.microseconds;
+  return false;
+}
+
+void KernelLog::say(EventSource now) {
+  if (now == source_) return;
+  source_ = std::move(now);
+  parts_.tell_source(source_);
+}
+
+}  // namespace stoker::event

@@ -1,0 +1,62 @@
+// Event stage: follows the kernel log and tells its events, from the oldest line that the kernel still has.
+// A thread of its own: nobody else waits for the log.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "event/event_parser.h"
+#include "model/event.h"
+#include "model/event_source.h"
+#include "os/env.h"
+#include "os/kmsg.h"
+
+namespace stoker::event {
+
+struct KernelLogParts {
+  std::shared_ptr<const os::Env> env;
+  // Called in the thread, in the order of the log, with at least one event.
+  std::function<void(std::vector<Event>)> tell;
+  // Called in the thread whenever what it says has changed.
+  std::function<void(const EventSource&)> tell_source;
+  std::string path = "/dev/kmsg";
+};
+
+class KernelLog {
+ public:
+  explicit KernelLog(KernelLogParts parts);
+  ~KernelLog();
+  KernelLog(const KernelLog&) = delete;
+  KernelLog& operator=(const KernelLog&) = delete;
+
+  void start();
+  // Returns within a fifth of a second.
+  void stop();
+
+ private:
+  void run(const std::stop_token& stop);
+  // Until it can't be read any more.
+  Error follow(const std::stop_token& stop, os::KmsgFollower& log);
+  void read_records(const std::vector<os::KmsgRecord>& records);
+  bool was_read_before(const os::KmsgRecord& record);
+  void say(EventSource now);
+
+  // Constant after construction.
+  const KernelLogParts parts_;
+
+  // The thread's own.
+  EventParser parser_;
+  std::string boot_;
+  // Of the last record that was read: a log that is opened again begins with what was read before.
+  std::uint64_t last_sequence_ = 0, last_microseconds_ = 0;
+  bool read_any_ = false;
+  EventSource source_;
+
+  std::jthread thread_;
+};
+
+}  // namespace stoker::event

@@ -1,0 +1,133 @@
+#include "event/kernel_log.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/thread_safety.h"
+#include "event/event_text_test_support.h"
+#include "os/system_env.h"
+
+namespace stoker::event {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* off_bus =
+    "NVRM: Xid (PCI:0000:3b:00): 79, pid=1234, GPU has fallen off the bus.";
+
+// A kernel log that is a file below a root of its own, and what was told of it.
+class FollowedLog : public ::testing::Test {
+ protected:
+  FollowedLog() {
+    std::string name = (fs::temp_directory_path() / "stoker-kernel-log-XXXXXX").string();
+    root_ = ::mkdtemp(name.data());
+    fs::create_directories(root_ / "dev");
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  [[nodiscard]] fs::path file() const { return root_ / "dev/kmsg"; }
+  // `priority`: 4 is the kernel's; 12 a program's.
+  void write(std::uint64_t sequence, std::uint64_t microseconds, const std::string& text,
+             int priority = 4, std::ios::openmode mode = std::ios::app) const {
+    std::ofstream(file(), mode) << priority << ',' << sequence << ',' << microseconds << ",-;"
+                                << text << '\n';
+  }
+
+  std::unique_ptr<KernelLog> follow() {
+    auto log =
+        std::make_unique<KernelLog>(KernelLogParts{.env = os::make_system_env("/", root_.string()),
+                                                   .tell =
+                                                       [this](std::vector<Event> events) {
+                                                         const MutexLock lock(mutex_);
+                                                         for (auto& event : events)
+                                                           events_.push_back(std::move(event));
+                                                       },
+                                                   .tell_source =
+                                                       [this](const EventSource& source) {
+                                                         const MutexLock lock(mutex_);
+                                                         source_ = source;
+                                                       }});
+    log->start();
+    return log;
+  }
+  std::vector<Event> events() {
+    const MutexLock lock(mutex_);
+    return events_;
+  }
+  EventSource source() {
+    const MutexLock lock(mutex_);
+    return source_;
+  }
+  template <typename Done>
+  [[nodiscard]] static bool wait_for(Done done) {
+    const auto until = system_clock().monotonic() + Seconds(30);
+    while (!done()) {
+      if (system_clock().monotonic() > until) return false;
+      std::this_thread::sleep_for(Milliseconds(2));
+    }
+    return true;
+  }
+
+  fs::path root_;
+  Mutex mutex_;
+  std::vector<Event> events_ GUARDED_BY(mutex_);
+  EventSource source_ GUARDED_BY(mutex_);
+};
+
+TEST_F(FollowedLog, TellsWhatIsThereAndWhatComes) {
+  write(1, 1'000'000, "Linux version 6.1");
+  write(2, 2'000'000, off_bus);
+  const auto log = follow();
+  ASSERT_TRUE(wait_for([&] { return events().size() == 1; }));
+  write(3, 3'000'000,
+        "NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (Node "
+        "Reboot Required)");
+  ASSERT_TRUE(wait_for([&] { return events().size() == 2; }));
+  EXPECT_EQ(in_words(events()[0]), "xid 79 0000:3b:00.0 pid=1234");
+  EXPECT_EQ(events()[1].code, 154U);
+  EXPECT_EQ(events()[1].origin.source, "/dev/kmsg");
+  EXPECT_EQ(events()[1].origin.offset, 3U);
+  EXPECT_NE(events()[1].origin.boot, "");
+}
+
+TEST_F(FollowedLog, AnEventHasTheTimeOfItsOrigin) {
+  const auto second_ago = system_clock().monotonic().since_boot - Seconds(1);
+  write(1, static_cast<std::uint64_t>(second_ago.count() / 1000), off_bus);
+  const auto log = follow();
+  ASSERT_TRUE(wait_for([&] { return !events().empty(); }));
+  const auto age = system_clock().wall().since_epoch - events()[0].time->since_epoch;
+  EXPECT_GE(age, Milliseconds(990));
+  EXPECT_LT(age, Seconds(40));
+}
+
+TEST_F(FollowedLog, WhatAProgramWroteIntoTheLogSaysSo) {
+  write(1, 1, off_bus, 12);
+  write(2, 2, off_bus);
+  const auto log = follow();
+  ASSERT_TRUE(wait_for([&] { return events().size() == 2; }));
+  EXPECT_EQ(detail(events()[0], "writer"), "program");
+  EXPECT_EQ(detail(events()[1], "writer"), "");
+}
+
+TEST_F(FollowedLog, AReplacedFileIsReadFromItsBeginningAndNothingIsToldTwice) {
+  write(5, 5'000, off_bus);
+  const auto log = follow();
+  ASSERT_TRUE(wait_for([&] { return events().size() == 1; }));
+  write(5, 5'000, off_bus, 4, std::ios::trunc);  // shorter never: the same, then one more
+  write(0, 6'000, off_bus);
+  ASSERT_TRUE(wait_for([&] { return events().size() == 2; }));
+  EXPECT_EQ(events()[1].origin.offset, 0U);
+}
+
+TEST_F(FollowedLog, AnUnreadableLogIsSaid) {
+  const auto log = follow();
+  ASSERT_TRUE(wait_for([&] { return !source().problem.empty(); }));
+  EXPECT_FALSE(source().followed);
+  EXPECT_NE(source().problem.find("kmsg"), std::string::npos) << source().problem;
+}
+
+}  // namespace
+}  // namespace stoker::event
