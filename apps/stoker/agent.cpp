@@ -162,12 +162,14 @@ std::function<std::optional<ReplayState>()> replay_told(const device::record::Re
 }
 
 api::ServiceOptions service_options(const Settings& settings, const history::History& history,
+                                    const store::EventLog& events,
                                     const device::record::Replay* replay) {
   return {.version = STOKER_VERSION,
           .revision = STOKER_REVISION,
           .series = series_of(settings),
           .expected = expected_of(settings),
           .history = &history,
+          .events = &events,
           .replay = replay_told(replay)};
 }
 
@@ -290,7 +292,8 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
       heard_(both(derive_, recorder_.get())),
       env_(std::move(parts.env)),
       source_(std::move(parts.source)),
-      service_([this] { return store_.snapshot(); }, service_options(settings, history_, replay_)),
+      service_([this] { return store_.snapshot(); },
+               service_options(settings, history_, events_, replay_)),
       counters_watch_([this](auto counters, auto findings) {
         service_.set_counters(std::move(counters), std::move(findings));
       }),
@@ -302,6 +305,7 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
   source_->start(heard_);
   if (env_ != nullptr) watch_node(settings);
   if (env_ != nullptr && settings.flag(OptionId::attribution_enabled)) watch_attribution(settings);
+  if (env_ != nullptr && settings.flag(OptionId::events_kernel_log)) follow_kernel_log();
 }
 
 Agent::~Agent() {
@@ -310,6 +314,7 @@ Agent::~Agent() {
   if (recorder_ != nullptr) recorder_->finish("the agent ended");
   source_->stop();  // first, that a probe has all the time there is to leave
   counters_watch_.stop();
+  if (kernel_log_) kernel_log_->stop();
   if (attribution_watch_) attribution_watch_->stop();
   if (devices_watch_) devices_watch_->stop();
   if (node_sampler_ != nullptr) node_sampler_->stop();
@@ -360,6 +365,18 @@ void Agent::watch_attribution(const Settings& settings) {
       .period = device::probe::scaled(settings.duration(OptionId::attribution_period),
                                       settings.number(OptionId::sample_scale))});
   attribution_watch_->start();
+}
+
+void Agent::follow_kernel_log() {
+  kernel_log_.emplace(event::KernelLogParts{
+      .env = env_,
+      .tell = [this](std::vector<Event> told) { events_.add(std::move(told)); },
+      .tell_source =
+          [this](const EventSource& source) {
+            events_.on_source(source);
+            service_.set_event_sources(events_.sources());
+          }});
+  kernel_log_->start();
 }
 
 std::optional<ReplayState> Agent::replay() const {

@@ -17,6 +17,7 @@
 #include "device/record/recorder.h"
 #include "device/record/replay.h"
 #include "device/tee.h"
+#include "event/kernel_log.h"
 #include "history/history.h"
 #include "history/keeper.h"
 #include "net/http_server.h"
@@ -24,6 +25,7 @@
 #include "sample/derive.h"
 #include "sample/devices_watch.h"
 #include "sample/node_sampler.h"
+#include "store/event_log.h"
 #include "store/store.h"
 
 namespace stoker::app {
@@ -90,6 +92,7 @@ class Agent {
   void watch_node(const config::Settings& settings);
   void keep_history();
   void watch_attribution(const config::Settings& settings);
+  void follow_kernel_log();
 
   // Constant after construction.
   std::optional<DataFolder> data_;        // none: a replay
@@ -98,6 +101,7 @@ class Agent {
 
   // Each is safe by itself.
   store::Store store_;
+  store::EventLog events_;
   history::History history_;
   std::optional<history::Keeper> keeper_;               // saves history_; none: a replay
   std::unique_ptr<device::record::Recorder> recorder_;  // nullptr: not asked for
@@ -111,10 +115,11 @@ class Agent {
   std::unique_ptr<sample::NodeSampler> node_sampler_;
   std::optional<sample::DevicesWatch> devices_watch_;
   std::optional<cluster::AttributionWatch>
-      attribution_watch_;                    // tells store_; none: replay, or off
-  api::Service service_;                     // asks store_ and history_
-  CountersWatch counters_watch_;             // tells service_
-  std::unique_ptr<net::HttpServer> server_;  // asks service_
+      attribution_watch_;                       // tells store_; none: replay, or off
+  std::optional<event::KernelLog> kernel_log_;  // tells events_ and service_; none: replay, or off
+  api::Service service_;                        // asks store_, history_ and events_
+  CountersWatch counters_watch_;                // tells service_
+  std::unique_ptr<net::HttpServer> server_;     // asks service_
 };
 
 }  // namespace stoker::app

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "api/documents.h"
+#include "api/events_document.h"
 #include "api/expect_document.h"
 #include "api/gpu_name.h"
 #include "api/history_document.h"
@@ -26,12 +27,13 @@ using store::Snapshot;
 constexpr const char* json_type = "application/json";
 constexpr std::string_view gpus_below = "/api/v1/gpus/";
 constexpr std::string_view history_page = "/api/v1/history";
+constexpr std::string_view events_page = "/api/v1/events";
 
 struct Page {
   std::string_view path;
   std::string_view help;
 };
-constexpr std::array<Page, 12> pages = {{
+constexpr std::array<Page, 13> pages = {{
     {"/metrics", "for Prometheus; the same series as dcgm-exporter, and stoker_*"},
     {"/healthz", "200 while this process serves"},
     {"/health", "the same, by dcgm-exporter's name"},
@@ -42,6 +44,7 @@ constexpr std::array<Page, 12> pages = {{
     {"/api/v1/expect", "what this node should have, against what is there"},
     {"/api/v1/topology", "how GPUs and NICs are connected"},
     {history_page, "a field's last hour or day: ?field=power, &gpu=3, &since=6h, &step=minute"},
+    {events_page, "what the kernel and the driver said of late: ?after=N for what came since"},
     {"/api/v1/fields", "what is read, and what reading it costs here"},
     {"/", "this page"},
 }};
@@ -146,6 +149,7 @@ Response index_page(const std::string& version) {
 Service::Service(Snapshots snapshots, ServiceOptions options, const Clock& clock)
     : snapshots_(std::move(snapshots)),
       history_(options.history),
+      events_(options.events),
       replay_(std::move(options.replay)),
       version_(options.version),
       clock_(clock) {
@@ -175,6 +179,12 @@ void Service::set_history_problem(const std::optional<Error>& problem) {
   take_dropped(dropped_);
 }
 
+void Service::set_event_sources(const std::vector<EventSource>& sources) {
+  const MutexLock lock(mutex_);
+  source_findings_ = event_source_findings(sources);
+  take_dropped(dropped_);
+}
+
 std::vector<Finding> Service::own_findings() {
   const MutexLock lock(mutex_);
   return render_.own_findings;
@@ -184,6 +194,8 @@ void Service::take_dropped(const std::vector<exporting::DroppedFamily>& dropped)
   dropped_ = dropped;
   render_.own_findings = counter_findings_;
   if (history_finding_) render_.own_findings.push_back(*history_finding_);
+  render_.own_findings.insert(render_.own_findings.end(), source_findings_.begin(),
+                              source_findings_.end());
   if (!dropped_.empty()) {
     render_.own_findings.push_back(dropped_finding(dropped_, render_.series.max_series));
   }
@@ -230,6 +242,15 @@ Response Service::history(const Request& request) {
   return json(std::move(*document));
 }
 
+Response Service::events(const Request& request) {
+  if (events_ == nullptr) {
+    return problem(request, 404, ErrorCode::not_found, "no events are kept here");
+  }
+  const auto after = parse_events_question(request.query);
+  if (!after) return problem(request, 400, after.error().code(), after.error().message());
+  return json(events_document(events_->kept(*after), events_->sources(), snapshots_()));
+}
+
 std::optional<history::HistoryFacts> Service::history_facts() const {
   if (history_ == nullptr) return std::nullopt;
   return history_->facts();
@@ -249,6 +270,7 @@ Response Service::answer(const Request& request) {
   // Scrapers add parameters to /metrics; a question to the API that we don't understand would get the
   // wrong answer.
   if (path == history_page) return history(request);
+  if (path == events_page) return events(request);
   if (is_api(path) && !request.query.empty()) {
     return problem(
         request, 400, ErrorCode::invalid_input,

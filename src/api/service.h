@@ -14,8 +14,10 @@
 #include "export/render.h"
 #include "health/expected.h"
 #include "history/history.h"
+#include "model/event_source.h"
 #include "model/replay_state.h"
 #include "net/http_server.h"
+#include "store/event_log.h"
 #include "store/snapshot.h"
 
 namespace stoker::api {
@@ -27,12 +29,15 @@ struct ServiceOptions {
   health::Expected expected;
   // Must outlive the service; nullptr: none is kept.
   const history::History* history = nullptr;
+  // Must outlive the service; nullptr: none are.
+  const store::EventLog* events = nullptr;
   // How far a replay is; not set: what is told is happening now.
   std::function<std::optional<ReplayState>()> replay;
 };
 
 // Routes: / (what there is), /metrics, /healthz, /health, /readyz, /api/v1/status, /api/v1/gpus,
-// /api/v1/gpus/{index|uuid|pci}, /api/v1/topology, /api/v1/expect, /api/v1/history, /api/v1/fields.
+// /api/v1/gpus/{index|uuid|pci}, /api/v1/topology, /api/v1/expect, /api/v1/history, /api/v1/events,
+// /api/v1/fields.
 // GET and HEAD; anything else is 405. Errors below /api are JSON:
 // {"schema":"stoker.dev/v1/error","error":{"code","message"}}.
 class Service {
@@ -52,6 +57,8 @@ class Service {
   void set_expected(health::Expected expected) EXCLUDES(mutex_);
   // Why the history is not kept on disk; nullopt: it is.
   void set_history_problem(const std::optional<Error>& problem) EXCLUDES(mutex_);
+  // How the sources of events are doing.
+  void set_event_sources(const std::vector<EventSource>& sources) EXCLUDES(mutex_);
 
  private:
   health::Expected expected() EXCLUDES(mutex_);
@@ -60,11 +67,13 @@ class Service {
   void take_dropped(const std::vector<exporting::DroppedFamily>& dropped) REQUIRES(mutex_);
   net::Response metrics(const net::Request& request) EXCLUDES(mutex_);
   net::Response history(const net::Request& request);
+  net::Response events(const net::Request& request);
   [[nodiscard]] std::optional<history::HistoryFacts> history_facts() const;
 
   // Constant after construction.
   const Snapshots snapshots_;
   const history::History* const history_;
+  const store::EventLog* const events_;
   const std::function<std::optional<ReplayState>()> replay_;
   const std::string version_;
   const Clock& clock_;
@@ -74,6 +83,7 @@ class Service {
   health::Expected expected_ GUARDED_BY(mutex_);
   std::vector<Finding> counter_findings_ GUARDED_BY(mutex_);
   std::optional<Finding> history_finding_ GUARDED_BY(mutex_);
+  std::vector<Finding> source_findings_ GUARDED_BY(mutex_);
   std::vector<exporting::DroppedFamily> dropped_ GUARDED_BY(mutex_);
 };
 

@@ -1,0 +1,28 @@
+// Edge: /api/v1/events: what the kernel and the driver said of late, as JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/event_source.h"
+#include "model/finding.h"
+#include "store/event_log.h"
+#include "store/snapshot.h"
+
+namespace stoker::api {
+
+// [after=NUMBER]: only events behind this number; 0 where it is left out. invalid_input with what would be right.
+Result<std::uint64_t> parse_events_question(std::string_view query);
+
+// {"schema":"stoker.dev/v1/event","told":N,"sources":[...],"events":[{"number",…,"gpu",…}]}, oldest first. What a number
+// means follows from the snapshot's driver; "gpu" is the index of the GPU that stands at the event's address.
+std::string events_document(const store::EventsKept& kept, const std::vector<EventSource>& sources,
+                            const store::Snapshot& snapshot);
+
+// One for each source that can't be read, or has lost records.
+std::vector<Finding> event_source_findings(const std::vector<EventSource>& sources);
+
+}  // namespace stoker::api

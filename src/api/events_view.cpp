@@ -1,0 +1,75 @@
+#include "api/events_view.h"
+
+#include <fmt/format.h>
+
+#include "api/document_reader.h"
+#include "model/wrap.h"
+
+namespace stoker::api {
+namespace {
+
+std::string or_unknown(const Json& event, std::string_view key, std::string_view otherwise) {
+  auto text = text_of(event, key);
+  return text.empty() ? std::string(otherwise) : text;
+}
+
+std::string where(const Json& event) {
+  if (event.contains("gpu") && event.at("gpu").is_number()) {
+    return fmt::format("GPU {:.0f} ({})", number_of(event, "gpu"), text_of(event, "pci"));
+  }
+  return or_unknown(event, "pci", "no address");
+}
+
+std::string what(const Json& event) {
+  const auto kind = text_of(event, "kind");
+  if (event.contains("code") && event.at("code").is_number()) {
+    return fmt::format("{} {:.0f}", kind, number_of(event, "code"));
+  }
+  const auto sign = text_of(event, "sign");
+  return sign.empty() ? kind : fmt::format("{} {}", kind, sign);
+}
+
+// A log may hold anything; a terminal must not be told to do it.
+std::string printable(std::string text) {
+  for (char& c : text) {
+    if ((static_cast<unsigned char>(c) < ' ' && c != '\n') || c == 127) c = ' ';
+  }
+  return text;
+}
+
+std::string block(const Json& event, std::size_t width) {
+  constexpr std::string_view indent = "    ";
+  std::string out = fmt::format(
+      "{}  {}  {}  {}  {}\n", or_unknown(event, "time", "at no known time"), what(event),
+      where(event), or_unknown(event, "level", "level unknown"), text_of(event, "action"));
+  for (const auto* key : {"meaning", "text"}) {
+    for (const auto& line : wrap(printable(text_of(event, key)), width - indent.size())) {
+      out += fmt::format("{}{}\n", indent, line);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<EventsView> view_events(const std::string& document, const TableStyle& style) {
+  const auto read = read_document(document);
+  if (!read) return fail(read.error());
+  EventsView view{.read = !list_of(*read, "sources").empty()};
+  for (const Json& event : list_of(*read, "events")) {
+    view.any = true;
+    view.text += block(event, style.width);
+  }
+  for (const Json& source : list_of(*read, "sources")) {
+    if (flag_of(source, "followed")) continue;
+    view.read = false;
+    view.text += fmt::format("{} is not read: {}\n", text_of(source, "name"),
+                             or_unknown(source, "problem", "it has not been opened yet"));
+  }
+  if (!view.any && view.read) view.text += "The kernel's log says nothing about the GPUs.\n";
+  if (list_of(*read, "sources").empty())
+    view.text += "No source of events is followed (option events.kernel_log, or a replay).\n";
+  return view;
+}
+
+}  // namespace stoker::api
