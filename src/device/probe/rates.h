@@ -7,7 +7,7 @@
 
 namespace stoker::device::probe {
 
-// The defaults keep the calls of eight GPUs under one percent of a core with the costs of docs/measurements.md.
+// The defaults weigh how fresh a value is against what its call costs: docs/measurements.md.
 struct SampleRates {
   Nanoseconds cheap = Seconds(1);      // 1-20 µs a call
   Nanoseconds gpm = Seconds(2);        // 0.7 ms a sample, which is the mean since the last one
