@@ -22,9 +22,10 @@ TEST(XidScan, PrintsWhatALogTellsOf) {
   expect_golden("cli/xid_scan.jsonl", without_place(lines.out));
 }
 
+const std::string readme = STOKER_SOURCE_DIR "/tests/fixtures/captures/README.md";
+
 TEST(XidScan, SaysByItsExitCodeWhetherSomethingWasFoundAndCouldBeRead) {
-  const auto nothing = run_stoker(
-      {"xid", "scan", STOKER_SOURCE_DIR "/tests/fixtures/captures/README.md", "-o", "json"});
+  const auto nothing = run_stoker({"xid", "scan", readme, "-o", "json"});
   EXPECT_EQ(nothing.status, 0) << nothing.err;
   EXPECT_EQ(nothing.out, "{\"schema\":\"stoker.dev/v1/event\",\"events\":[]}\n");
   const auto missing =
