@@ -1,5 +1,6 @@
 #include "event/log_line.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -126,9 +127,9 @@ TEST(LogLine, KnowsThatAProgramSaidIt) {
     EXPECT_EQ(line.program, program) << before;
     EXPECT_FALSE(line.kernel) << before;
   }
-  const auto forged = reader.read(
-      std::string(R"({"SYSLOG_IDENTIFIER":"kernel","_TRANSPORT":"stdout","MESSAGE":")") + xid +
-      "\"}");
+  const std::string message =
+      fmt::format(R"({{"SYSLOG_IDENTIFIER":"kernel","_TRANSPORT":"stdout","MESSAGE":"{}"}})", xid);
+  const auto forged = reader.read(message);
   EXPECT_FALSE(forged.kernel) << "an identifier is what a program says of itself";
   EXPECT_NE(forged.program, "kernel");
 }
