@@ -76,10 +76,10 @@ TEST(LogLine, IsReadBehindWhatEachLogPutsInFront) {
 
 TEST(LogLine, IsReadOutOfRecordsWithFields) {
   LogLineReader reader;
-  const std::string journal =
-      std::string(
-          R"({"__REALTIME_TIMESTAMP":"1723203176123456","_BOOT_ID":"b1","SYSLOG_IDENTIFIER":"kernel",)") +
-      R"("_TRANSPORT":"kernel","MESSAGE":")" + xid + "\"}";
+  const std::string journal = fmt::format(
+      R"({{"__REALTIME_TIMESTAMP":"1723203176123456","_BOOT_ID":"b1","SYSLOG_IDENTIFIER":"kernel",)"
+      R"("_TRANSPORT":"kernel","MESSAGE":"{}"}})",
+      xid);
   auto line = reader.read(journal);
   EXPECT_EQ(line.text, xid);
   EXPECT_EQ(time_of(line), "2024-08-09T11:32:56.123Z");
@@ -89,17 +89,18 @@ TEST(LogLine, IsReadOutOfRecordsWithFields) {
   line = reader.read(R"({"MESSAGE":[78,86,82,77,58,32,88],"_TRANSPORT":"kernel"})");
   EXPECT_EQ(line.text, "NVRM: X");
 
-  const std::string docker =
-      std::string(R"({"log":"[  123.456789] )") + xid +
-      R"(\n","stream":"stdout","attrs":{"a":["}"]},"time":"2024-08-09T13:32:56.5Z"})";
+  const std::string docker = fmt::format(
+      R"({{"log":"[  123.456789] {}\n","stream":"stdout","attrs":{{"a":["}}"]}},"time":"2024-08-09T13:32:56.5Z"}})",
+      xid);
   line = reader.read(docker);
   EXPECT_EQ(line.text, xid);
   EXPECT_EQ(time_of(line), "2024-08-09T13:32:56.500Z");
 
-  line = reader.read(
-      std::string(
-          "__CURSOR=s=1\n__REALTIME_TIMESTAMP=1723203176123456\n_BOOT_ID=b2\n_TRANSPORT=kernel\n") +
-      "MESSAGE=" + xid + "\n");
+  const std::string exported = fmt::format(
+      "__CURSOR=s=1\n__REALTIME_TIMESTAMP=1723203176123456\n_BOOT_ID=b2\n_TRANSPORT="
+      "kernel\nMESSAGE={}\n",
+      xid);
+  line = reader.read(exported);
   EXPECT_EQ(line.text, xid);
   EXPECT_EQ(line.boot, "b2");
 

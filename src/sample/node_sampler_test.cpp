@@ -222,11 +222,11 @@ TEST_F(Node, TellsADiskThatAnswersLate) {
 TEST(NodePeriods, FollowTheRatesAndTheirScale) {
   device::probe::SampleRates rates;
   EXPECT_EQ(node_periods(rates).period, Seconds(4));
-  EXPECT_EQ(node_periods(rates).disk_period, Seconds(10));
+  EXPECT_EQ(node_periods(rates).disk_period, Seconds(15));
   rates.cheap = Seconds(2);
   rates.scale = 20;
   EXPECT_EQ(node_periods(rates).period, Milliseconds(400));
-  EXPECT_EQ(node_periods(rates).disk_period, Milliseconds(500));
+  EXPECT_EQ(node_periods(rates).disk_period, Milliseconds(750));
 }
 
 TEST_F(Node, ReadsInItsOwnThreadUntilItIsStopped) {

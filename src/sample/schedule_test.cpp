@@ -118,7 +118,7 @@ TEST(Schedule, MovesACallThatCostsFarMoreThanItsClassToASlowerPeriod) {
   });
   for (std::size_t group = 0; group < schedule.groups().size(); ++group) {
     if (schedule.groups()[group].cost != CostClass::cheap) continue;
-    EXPECT_EQ(schedule.period(group), Seconds(10));
+    EXPECT_EQ(schedule.period(group), Seconds(15));
     EXPECT_LE(calls.at(group), 3 + 20);
   }
 }
