@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "catalog/explain.h"
+#include "catalog/xid.h"
 #include "command_line.h"
 #include "driver_flag.h"
 #include "verbs.h"
@@ -37,26 +38,21 @@ int print(std::optional<std::string> text, const JsonWriter& json, const Explain
       flags.output);
 }
 
-std::optional<std::uint64_t> number_of(const std::string& text) {
-  return whole_number<std::uint64_t>(text);
-}
-
 int explain_xid_verb(const ExplainFlags& flags) {
-  const auto number = number_of(flags.number);
+  const auto number = whole_number<std::uint64_t>(flags.number);
   if (!number) return complain(fmt::format("'{}' is no number of an Xid", flags.number));
   const auto driver = driver_of(flags.driver);
   if (!driver) return complain(driver.error().message());
   JsonWriter json;
   if (!write_xid(json, *number, *driver)) {
-    return complain(
-        fmt::format("Xid {} is not known{}", *number,
-                    *driver && explain_xid(*number, {}, 1) ? " to driver " + flags.driver : ""));
+    return complain(fmt::format("Xid {} is not known{}", *number,
+                                *driver && find_xid(*number) ? " to driver " + flags.driver : ""));
   }
   return print(explain_xid(*number, *driver, table_style().width), json, flags);
 }
 
 int explain_sxid_verb(const ExplainFlags& flags) {
-  const auto number = number_of(flags.number);
+  const auto number = whole_number<std::uint64_t>(flags.number);
   if (!number) return complain(fmt::format("'{}' is no number of an SXid", flags.number));
   JsonWriter json;
   if (!write_sxid(json, *number)) return complain(fmt::format("SXid {} is not known", *number));

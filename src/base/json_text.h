@@ -1,5 +1,6 @@
 // Ground stage: JSON as text, written front to back. The one way in which Stoker writes JSON, so that
-// keys keep the order in which their writer put them; reading JSON is for src/api alone.
+// keys keep the order in which their writer put them. Our documents are read by src/api alone, a log's records by
+// src/event/record_fields.h.
 #pragma once
 
 #include <concepts>

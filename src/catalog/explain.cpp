@@ -90,7 +90,7 @@ std::string peers_of(const XidPeers& peers) {
 
 std::string defined_since(const Xid& xid) {
   if (xid.since.empty()) return "not defined in the driver's public header";
-  if (xid.since == "515.43.04") return "515.43.04 or earlier";
+  if (xid.since == oldest_driver_tag) return fmt::format("{} or earlier", oldest_driver_tag);
   return std::string(xid.since);
 }
 

@@ -15,17 +15,6 @@ constexpr auto rows = std::to_array<KernelSign>({
 
 }  // namespace
 
-const char* to_string(FaultLevel level) {
-  switch (level) {
-    case FaultLevel::application: return "application";
-    case FaultLevel::hardware: return "hardware";
-    case FaultLevel::driver: return "driver";
-    case FaultLevel::link: return "link";
-    case FaultLevel::info: return "info";
-  }
-  return "info";
-}
-
 const KernelSign* find_kernel_sign(std::string_view sign) {
   const auto* row = std::ranges::find(rows, sign, &KernelSign::sign);
   return row == rows.end() ? nullptr : row;

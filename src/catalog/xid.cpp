@@ -93,7 +93,7 @@ XidReading read_xid_number(std::uint64_t number, const std::optional<DriverVersi
     if (DriverVersion::parse(each.since) <= driver) meant = &each;
   }
   if (meant == nullptr) {
-    const bool older = !row->since.empty() && row->since != "515.43.04" &&
+    const bool older = !row->since.empty() && row->since != oldest_driver_tag &&
                        DriverVersion::parse(row->since) > driver;
     return older ? XidReading{.known = Known::not_defined} : now;
   }

@@ -27,6 +27,9 @@ struct Xid {
   bool recovery = false;       // NVIDIA links it to Xid 154
 };
 
+// The oldest tag of the driver's public source: what it defines may be older.
+inline constexpr std::string_view oldest_driver_tag = "515.43.04";
+
 // nullptr: a number that is not known.
 const Xid* find_xid(std::uint64_t number);
 

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 10> beginnings = {
     "oom-kill:c", "NETDEV WATCHDOG", "mlx5_core ",
     "EDAC MC"};
 
-// "[ 1234.567890]" at `at`, with what some kernels add: "[T123]", ",CPU4". Length, or 0.
+// The length of "[ 1234.567890]" at `at`; 0: none stands there.
 std::size_t kernel_stamp(std::string_view text, std::size_t at) {
   Cursor cursor(text.substr(at));
   if (!cursor.take("[")) return 0;

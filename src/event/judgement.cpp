@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <vector>
 
 #include "catalog/kernel_sign.h"
@@ -17,12 +16,11 @@ namespace {
 using Known = XidReading::Known;
 
 std::optional<std::uint32_t> hex_number(std::string_view text) {
-  if (!text.starts_with("0x")) return std::nullopt;
-  text.remove_prefix(2);
-  std::uint32_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-  if (code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  constexpr int hex = 16;
+  Cursor cursor(text);
+  if (!cursor.take("0x")) return std::nullopt;
+  const auto value = cursor.take_number<std::uint32_t>(hex);
+  return cursor.at_end() ? value : std::nullopt;
 }
 
 // Of several things to do the one that asks for most.

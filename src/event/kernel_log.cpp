@@ -92,12 +92,10 @@ void KernelLog::read_records(const std::vector<os::KmsgRecord>& records) {
 
 // Numbers begin anew where a file was replaced; its records are then later ones by their time.
 bool KernelLog::was_read_before(const os::KmsgRecord& record) {
-  if (read_any_ && record.sequence <= last_sequence_ && record.microseconds <= last_microseconds_) {
+  if (last_ && record.sequence <= last_->sequence && record.microseconds <= last_->microseconds) {
     return true;
   }
-  read_any_ = true;
-  last_sequence_ = record.sequence;
-  last_microseconds_ = record.microseconds;
+  last_ = {record.sequence, record.microseconds};
   return false;
 }
 

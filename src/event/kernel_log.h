@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -52,8 +53,11 @@ class KernelLog {
   EventParser parser_;
   std::string boot_;
   // Of the last record that was read: a log that is opened again begins with what was read before.
-  std::uint64_t last_sequence_ = 0, last_microseconds_ = 0;
-  bool read_any_ = false;
+  struct Place {
+    std::uint64_t sequence = 0;
+    std::uint64_t microseconds = 0;
+  };
+  std::optional<Place> last_;
   EventSource source_;
 
   std::jthread thread_;

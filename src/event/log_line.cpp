@@ -152,7 +152,7 @@ bool take_priority(std::string_view& text, LogLine& line) {
 }
 
 // "4,388,81565072,c;text"
-bool take_kmsg(std::string_view& text, LogLine& line, std::string& message) {
+bool take_kmsg(std::string_view text, LogLine& line, std::string& message) {
   if (text.empty() || digits.find(text.front()) == std::string_view::npos) return false;
   constexpr std::size_t longest = 100;  // of what stands before the text
   if (text.substr(0, longest).find(';') == std::string_view::npos) return false;
@@ -168,7 +168,6 @@ bool take_kmsg(std::string_view& text, LogLine& line, std::string& message) {
                    std::to_string(million + record->microseconds % million).substr(1);
   line.time.reason = "since_boot";
   message = record->text;
-  text = message;
   return true;
 }
 
