@@ -10,6 +10,16 @@
 
 namespace stoker::device::record {
 
+// Numbers that may wrap around: what a broken source counted must not overflow, and comes back the same.
+inline std::int64_t wrapped_sum(std::int64_t one, std::int64_t other) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(one) +
+                                   static_cast<std::uint64_t>(other));
+}
+inline std::int64_t wrapped_difference(std::int64_t one, std::int64_t other) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(one) -
+                                   static_cast<std::uint64_t>(other));
+}
+
 class Out {
  public:
   void varint(std::uint64_t value) {

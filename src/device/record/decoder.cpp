@@ -6,8 +6,7 @@ namespace stoker::device::record {
 namespace {
 
 Nanoseconds plus(Nanoseconds before, std::int64_t added) {
-  return Nanoseconds(static_cast<std::int64_t>(static_cast<std::uint64_t>(before.count()) +
-                                               static_cast<std::uint64_t>(added)));
+  return Nanoseconds(wrapped_sum(before.count(), added));
 }
 
 }  // namespace
@@ -120,25 +119,28 @@ std::optional<What> Decoder::read_body(const std::string& kind, In& in, Monotoni
 }
 
 Result<void> Decoder::read_block(std::string_view bytes, const Tell& tell) {
+  const auto corrupt = [] {
+    return fail(ErrorCode::corrupt, "a block of the recording does not hold together");
+  };
   In in(bytes);
   MonotonicTime told;
-  while (in.ok() && !in.empty()) {
+  while (!in.empty()) {
     const std::uint64_t number = in.varint();
     if (number == 0) {
-      if (!names_.add(in.text())) in.fail();
+      if (!names_.add(in.text()) || !in.ok()) return corrupt();
       continue;
     }
     const std::string* kind = names_.find(number);
+    const MonotonicTime before = told;
     told.since_boot = plus(told.since_boot, in.zigzag());
     In body(in.text());
-    if (kind == nullptr || !in.ok()) break;
+    // Times of events do not fall; one over the end of what a time can be would seem to.
+    if (kind == nullptr || !in.ok() || told < before) return corrupt();
     auto what = read_body(*kind, body, told);
-    if (!body.ok()) break;
+    if (!body.ok()) return corrupt();
     if (what) tell({told, std::move(*what)});
-    if (in.empty()) return {};
   }
-  if (in.ok() && in.empty()) return {};
-  return fail(ErrorCode::corrupt, "a block of the recording does not hold together");
+  return {};
 }
 
 }  // namespace stoker::device::record

@@ -5,10 +5,8 @@
 namespace stoker::device::record {
 namespace {
 
-// Unsigned, since counters of a broken source may fall or wrap.
 std::int64_t added(Nanoseconds now, Nanoseconds before) {
-  return static_cast<std::int64_t>(static_cast<std::uint64_t>(now.count()) -
-                                   static_cast<std::uint64_t>(before.count()));
+  return wrapped_difference(now.count(), before.count());
 }
 
 }  // namespace

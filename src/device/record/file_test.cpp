@@ -86,6 +86,33 @@ TEST_F(FileTest, ATailThatAPowerCutLeftInZerosIsLeftOut) {
   EXPECT_EQ(events_of(*reader).size(), 3U);
 }
 
+TEST_F(FileTest, ABlockThatEndsInTheMiddleOfARecordIsCorrupt) {
+  Encoder encoder;
+  for (const Event& event : three_events()) ASSERT_TRUE(encoder.add(event));
+  const std::string whole = encoder.take_block();
+  ASSERT_TRUE(Decoder().read_block(whole, [](const Event&) {}));
+  std::size_t told_before = 0;
+  for (std::size_t size = 1; size < whole.size(); ++size) {
+    std::size_t told = 0;
+    const auto read = Decoder().read_block(std::string_view(whole).substr(0, size),
+                                           [&told](const Event&) { ++told; });
+    EXPECT_LE(told, 2U) << size;
+    EXPECT_GE(told, told_before) << size;
+    told_before = told;
+    if (!read) EXPECT_EQ(read.error().code(), ErrorCode::corrupt) << size;
+    if (size + 1 == whole.size()) EXPECT_FALSE(read);
+  }
+}
+
+TEST_F(FileTest, TimesThatFallAreCorrupt) {
+  Encoder encoder;
+  ASSERT_TRUE(encoder.add({MonotonicTime{Seconds(5)}, End{"later"}}));
+  ASSERT_TRUE(encoder.add({MonotonicTime{Seconds(4)}, End{"earlier"}}));
+  std::size_t told = 0;
+  EXPECT_FALSE(Decoder().read_block(encoder.take_block(), [&told](const Event&) { ++told; }));
+  EXPECT_EQ(told, 1U);
+}
+
 TEST_F(FileTest, SaysWhatIsNoRecordingOrAnotherVersion) {
   EXPECT_THAT(refusal("{}"), HasSubstr("no recording of Stoker"));
   EXPECT_THAT(refusal(""), HasSubstr("no recording of Stoker"));

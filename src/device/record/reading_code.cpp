@@ -16,16 +16,8 @@ enum Flag : unsigned {
   same_call = 16,   // taken when the one before it in the batch was: by the same call
 };
 
-std::int64_t wrapped(std::uint64_t value) { return static_cast<std::int64_t>(value); }
-std::int64_t minus(std::int64_t one, std::int64_t other) {
-  return wrapped(static_cast<std::uint64_t>(one) - static_cast<std::uint64_t>(other));
-}
-std::int64_t plus(std::int64_t one, std::int64_t other) {
-  return wrapped(static_cast<std::uint64_t>(one) + static_cast<std::uint64_t>(other));
-}
-// Durations as numbers that may wrap around: times of a broken source must not overflow.
 Nanoseconds plus(Nanoseconds one, std::int64_t other) {
-  return Nanoseconds(plus(one.count(), other));
+  return Nanoseconds(wrapped_sum(one.count(), other));
 }
 
 bool same(const Value& one, const Value& other) {
@@ -64,9 +56,9 @@ unsigned value_flags(const Value& value, const Value& last) {
 void write_value(Out& out, unsigned flags, const Value& value, const Value& last) {
   if ((flags & same_value) != 0) return;
   if ((flags & whole) != 0) {
-    out.zigzag(minus(whole_of(value), whole_of(last)));
+    out.zigzag(wrapped_difference(whole_of(value), whole_of(last)));
   } else if ((flags & thousandths) != 0) {
-    out.zigzag(minus(thousandths_of(value), thousandths_of(last)));
+    out.zigzag(wrapped_difference(thousandths_of(value), thousandths_of(last)));
   } else {
     out.number(std::get<double>(value));
   }
@@ -74,9 +66,9 @@ void write_value(Out& out, unsigned flags, const Value& value, const Value& last
 
 Value read_value(In& in, unsigned flags, const Value& last) {
   if ((flags & same_value) != 0) return last;
-  if ((flags & whole) != 0) return plus(whole_of(last), in.zigzag());
+  if ((flags & whole) != 0) return wrapped_sum(whole_of(last), in.zigzag());
   if ((flags & thousandths) == 0) return in.number();
-  return static_cast<double>(plus(thousandths_of(last), in.zigzag())) / 1000;
+  return static_cast<double>(wrapped_sum(thousandths_of(last), in.zigzag())) / 1000;
 }
 
 }  // namespace
@@ -90,11 +82,11 @@ void write_reading(Out& out, NamesWritten& names, const Reading& reading, Readin
   if ((flags & same_reason) == 0) out.varint(names.number_of(to_string(reading.reason)));
   write_value(out, flags, reading.value, last.value);
   if ((flags & same_call) == 0) {
-    out.zigzag(minus(reading.took.count(), last.took.count()));
+    out.zigzag(wrapped_difference(reading.took.count(), last.took.count()));
     // One call follows the other at once, so the time between them is about what the later one took.
     const auto since =
-        minus(reading.taken_at.since_boot.count(), before.taken_at.since_boot.count());
-    out.zigzag(minus(since, reading.took.count()));
+        wrapped_difference(reading.taken_at.since_boot.count(), before.taken_at.since_boot.count());
+    out.zigzag(wrapped_difference(since, reading.took.count()));
   }
   before = {reading.taken_at, reading.took};
   last = reading;
