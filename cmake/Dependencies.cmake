@@ -8,6 +8,7 @@ find_package(tl-expected REQUIRED)             # tl::expected
 find_package(spdlog REQUIRED)                  # spdlog::spdlog            base/log.cpp only
 find_package(Boost 1.81 REQUIRED)              # Boost::headers            src/net only
 find_package(CURL REQUIRED)                    # CURL::libcurl             src/net only
+find_package(SQLiteCpp REQUIRED)               # SQLiteCpp                 src/db only
 find_package(ZLIB REQUIRED)                    # ZLIB::ZLIB
 find_package(nlohmann_json REQUIRED)           # nlohmann_json::nlohmann_json   src/api only
 find_package(CLI11 REQUIRED)                   # CLI11::CLI11              apps/stoker only

@@ -1,6 +1,9 @@
 // Ground stage: the only vocabulary of what may be done about a finding (ARCHITECTURE.md).
 #pragma once
 
+#include <optional>
+#include <string_view>
+
 namespace stoker {
 
 enum class Action {
@@ -22,6 +25,8 @@ enum class Action {
 
 // Stable lower-case word, e.g. "reset_gpu".
 const char* to_string(Action action);
+
+std::optional<Action> action_of(std::string_view word);
 
 // What a plan is made of; `act` carries an Action.
 enum class Step { hold, cordon, drain, evict, stop_process, act, prove, release, ask };

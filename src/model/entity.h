@@ -2,7 +2,9 @@
 #pragma once
 
 #include <compare>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace stoker {
 
@@ -10,6 +12,8 @@ enum class EntityKind { node, gpu, mig, nvlink, nvswitch, port, nic, process, po
 
 // Stable lower-case word, e.g. "gpu".
 const char* to_string(EntityKind kind);
+
+std::optional<EntityKind> entity_kind_of(std::string_view word);
 
 // `id` names one entity of its kind for good: a GPU's or MIG instance's UUID, "<gpu uuid>/<link>"
 // for an NVLink, a host name for the node, "<pid>" for a process, a path for a file.

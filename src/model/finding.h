@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -17,6 +18,7 @@ enum class FindingState { suspect, firing, clear };
 
 const char* to_string(Severity severity);
 const char* to_string(FindingState state);
+std::optional<Severity> severity_of(std::string_view word);
 
 // Where in a user's file; lines and columns count from 1, 0 means unknown.
 struct FileLocation {

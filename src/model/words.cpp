@@ -6,6 +6,28 @@
 #include "model/unit.h"
 
 namespace stoker {
+namespace {
+
+// The value whose word it is, of all up to `last`.
+template <typename Enum>
+std::optional<Enum> value_of(std::string_view word, Enum last) {
+  for (int n = 0; n <= static_cast<int>(last); ++n) {
+    if (word == to_string(static_cast<Enum>(n))) return static_cast<Enum>(n);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<EntityKind> entity_kind_of(std::string_view word) {
+  return value_of(word, EntityKind::file);
+}
+std::optional<Action> action_of(std::string_view word) {
+  return value_of(word, Action::contact_vendor);
+}
+std::optional<Severity> severity_of(std::string_view word) {
+  return value_of(word, Severity::critical);
+}
 
 const char* to_string(EntityKind kind) {
   switch (kind) {

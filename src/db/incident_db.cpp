@@ -1,0 +1,142 @@
+#include "db/incident_db.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <exception>
+#include <utility>
+
+#include "db/incident_rows.h"
+
+namespace stoker::db {
+namespace {
+
+constexpr int schema_version = 1;
+
+ErrorCode code_of(int sqlite) {
+  switch (sqlite) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return ErrorCode::corrupt;
+    case SQLITE_PERM:
+    case SQLITE_READONLY: return ErrorCode::no_permission;
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED: return ErrorCode::unavailable;
+    default: return ErrorCode::io;
+  }
+}
+
+class Database final : public IncidentDb {
+ public:
+  Database(std::string path, SQLite::Database database)
+      : path_(std::move(path)), database_(std::move(database)) {}
+
+  Result<Kept> load(std::size_t most_over) override {
+    return tried<Kept>([&] { return read(most_over); });
+  }
+
+  Result<void> save(std::span<const Incident> incidents, std::span<const ReadMark> marks) override {
+    return tried<void>([&] {
+      SQLite::Transaction all(database_);
+      for (const auto& incident : incidents) write_incident(database_, incident);
+      for (const auto& mark : marks) write(mark);
+      all.commit();
+    });
+  }
+
+  Result<void> prepare() {
+    return tried<void>([this] {
+      database_.exec("PRAGMA journal_mode = WAL");
+      database_.exec("PRAGMA synchronous = NORMAL");
+      database_.exec("PRAGMA foreign_keys = ON");
+      const int found = database_.execAndGet("PRAGMA user_version").getInt();
+      if (found > schema_version) {
+        throw Newer{fmt::format("its schema is version {}, and this Stoker knows {}", found,
+                                schema_version)};
+      }
+      if (found == 0) {
+        SQLite::Transaction all(database_);
+        database_.exec(incident_schema);
+        database_.exec(fmt::format("PRAGMA user_version = {}", schema_version));
+        all.commit();
+      }
+      database_.exec(fmt::format(
+          "DELETE FROM incident WHERE state = 'resolved' AND id NOT IN (SELECT id FROM incident "
+          "WHERE state = 'resolved' ORDER BY id DESC LIMIT {})",
+          most_kept));
+    });
+  }
+
+ private:
+  struct Newer {
+    std::string what;
+  };
+
+  Kept read(std::size_t most_over) {
+    Kept kept;
+    SQLite::Statement rows(
+        database_,
+        "SELECT * FROM incident WHERE state <> 'resolved' OR id IN (SELECT id FROM incident "
+        "WHERE state = 'resolved' ORDER BY id DESC LIMIT ?) ORDER BY id");
+    rows.bind(1, static_cast<std::int64_t>(most_over));
+    while (rows.executeStep()) kept.incidents.push_back(read_incident(database_, rows));
+    SQLite::Statement marks(database_, "SELECT source, boot, place, at FROM read_mark");
+    while (marks.executeStep()) {
+      kept.marks.push_back({marks.getColumn(0).getString(),
+                            marks.getColumn(1).getString(),
+                            static_cast<std::uint64_t>(marks.getColumn(2).getInt64()),
+                            {Nanoseconds(marks.getColumn(3).getInt64())}});
+    }
+    return kept;
+  }
+
+  void write(const ReadMark& mark) {
+    SQLite::Statement row(
+        database_,
+        "INSERT INTO read_mark VALUES (?, ?, ?, ?) ON CONFLICT (source) DO UPDATE "
+        "SET boot = excluded.boot, place = excluded.place, at = excluded.at");
+    row.bind(1, mark.source);
+    row.bind(2, mark.boot);
+    row.bind(3, static_cast<std::int64_t>(mark.offset));
+    row.bind(4, static_cast<std::int64_t>(mark.at.since_epoch.count()));
+    row.exec();
+  }
+
+  template <typename T, typename Do>
+  Result<T> tried(Do action) {
+    try {
+      if constexpr (std::is_void_v<T>) {
+        action();
+        return {};
+      } else {
+        return action();
+      }
+    } catch (const Newer& newer) {
+      return fail(ErrorCode::not_supported, fmt::format("{}: {}", path_, newer.what));
+    } catch (const SQLite::Exception& error) {
+      return fail(code_of(error.getErrorCode()), fmt::format("{}: {}", path_, error.what()));
+    } catch (const std::exception& error) {
+      return fail(ErrorCode::corrupt, fmt::format("{}: {}", path_, error.what()));
+    }
+  }
+
+  const std::string path_;
+  SQLite::Database database_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<IncidentDb>> IncidentDb::open(const std::string& path) {
+  constexpr int wait_milliseconds = 1000;
+  try {
+    auto database = std::make_unique<Database>(
+        path,
+        SQLite::Database(path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, wait_milliseconds));
+    if (auto ready = database->prepare(); !ready) return fail(ready.error());
+    return database;
+  } catch (const SQLite::Exception& error) {
+    return fail(code_of(error.getErrorCode()), fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+}  // namespace stoker::db

@@ -1,0 +1,197 @@
+#include "incident/signal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "catalog/xid.h"
+#include "event/judgement.h"
+#include "health/gpu_view.h"
+
+namespace stoker::incident {
+namespace {
+
+std::string owner_words(const ProcessOwner& owner) {
+  if (owner.pod) return fmt::format("pod {}/{}", owner.pod->pod_namespace, owner.pod->pod);
+  if (owner.job)
+    return fmt::format("job {}", owner.job->array.empty() ? owner.job->id : owner.job->array);
+  return owner.user.empty() ? std::string() : fmt::format("user {}", owner.user);
+}
+
+std::string program_of(std::uint32_t pid, const NodeView& node) {
+  const auto owner = node.owners.find(pid);
+  return owner == node.owners.end() ? fmt::format("pid {}", pid) : owner->second;
+}
+
+void add_once(std::vector<std::string>& all, std::string one) {
+  if (std::ranges::find(all, one) == all.end()) all.push_back(std::move(one));
+}
+
+const NodeView::Gpu* find_gpu(const NodeView& node, const PciAddress& pci) {
+  const auto found = std::ranges::find(node.gpus, pci, &NodeView::Gpu::pci);
+  return found == node.gpus.end() ? nullptr : &*found;
+}
+
+void be_about_gpu(Signal& signal, const NodeView::Gpu& gpu) {
+  signal.pci = gpu.pci.sysfs();
+  signal.serial = gpu.serial;
+  // One that could never be opened has no UUID.
+  signal.entity = {EntityKind::gpu, gpu.uuid.empty() ? signal.pci : gpu.uuid};
+  signal.programs = gpu.programs;
+  signal.about = gpu.uuid.empty() ? fmt::format("The GPU at {}", signal.pci)
+                                  : fmt::format("GPU {} ({})", gpu.index, signal.pci);
+}
+
+EntityKind kind_of(const Event& event, Family family) {
+  if (event.kind == EventKind::sxid) return EntityKind::nvswitch;
+  if (family == Family::network) return EntityKind::nic;
+  return event.kind == EventKind::aer || family == Family::pcie ? EntityKind::port
+                                                                : EntityKind::gpu;
+}
+
+void be_about_place(Signal& signal, const Event& event, const NodeView& node) {
+  if (!event.pci) {
+    signal.entity = {EntityKind::node, node.hostname};
+    signal.about = fmt::format("Node {}", node.hostname);
+    return;
+  }
+  const auto* gpu = find_gpu(node, *event.pci);
+  if (gpu != nullptr) return be_about_gpu(signal, *gpu);
+  signal.pci = event.pci->sysfs();
+  signal.entity = {kind_of(event, signal.cause.family), signal.pci};
+  const auto name = [&]() -> std::string_view {
+    if (signal.entity.kind == EntityKind::nvswitch) return "The NVSwitch";
+    if (signal.entity.kind == EntityKind::nic) return "The network card";
+    return signal.entity.kind == EntityKind::gpu ? "The GPU" : "The PCIe device";
+  }();
+  signal.about = fmt::format("{} at {}", name, signal.pci);
+}
+
+// "python3, pid 4711, of job 12"; empty: the line names no process.
+std::string program_words(const Event& event, const NodeView& node) {
+  if (!event.pid && event.process.empty()) return {};
+  std::string words = event.process.empty() ? std::string("a process") : event.process;
+  if (!event.pid) return words;
+  words += fmt::format(", pid {}", *event.pid);
+  const auto owner = node.owners.find(*event.pid);
+  return owner == node.owners.end() ? words : fmt::format("{}, of {}", words, owner->second);
+}
+
+// What a program does again and again is one incident, whatever its pid is by then.
+std::string subject_of(const Event& event) {
+  std::string subject = event.process;
+  if (subject.empty() && event.pid) subject = fmt::format("pid {}", *event.pid);
+  if (event.gi) subject += fmt::format(" on gi {}", *event.gi);
+  return subject;
+}
+
+std::string name_of(const Event& event) {
+  if (event.kind == EventKind::xid) {
+    return event.code ? fmt::format("Xid {}, ", *event.code) : std::string("an Xid, ");
+  }
+  if (event.kind == EventKind::sxid) {
+    return event.code ? fmt::format("SXid {}, ", *event.code) : std::string("an SXid, ");
+  }
+  return {};
+}
+
+const Cause* cause_of(const Event& event, const event::Judgement& judged) {
+  if (event.kind == EventKind::sxid) return &cause_of_sxid();
+  if (event.kind != EventKind::xid) return cause_of_sign(event.sign);
+  // A number that this driver means otherwise is not what the table of causes has.
+  if (!event.code || judged.level_reason == "unknown_code") return &cause_of_xid(0, std::nullopt);
+  return &cause_of_xid(*event.code, judged.level);
+}
+
+// Where there is nothing to do, nobody is to be woken.
+Severity severity_of(const Cause& cause, Action action) {
+  return action == Action::observe ? std::min(cause.severity, Severity::warning) : cause.severity;
+}
+
+}  // namespace
+
+NodeView view_of(const store::Snapshot& snapshot, std::string boot) {
+  NodeView view{.hostname = snapshot.hostname,
+                .boot = std::move(boot),
+                .reading = snapshot.source.state == device::SourceState::running};
+  if (snapshot.driver) view.driver = DriverVersion::parse(snapshot.driver->driver_version);
+  if (snapshot.attribution != nullptr) {
+    for (const auto& [pid, owner] : snapshot.attribution->owners) {
+      if (auto words = owner_words(owner); !words.empty()) view.owners[pid] = std::move(words);
+    }
+  }
+  for (const auto& gpu : snapshot.gpus) {
+    auto& seen =
+        view.gpus.emplace_back(NodeView::Gpu{gpu.info.pci, gpu.info.uuid, gpu.info.serial,
+                                             gpu.info.index, view.reading && health::answers(gpu)});
+    for (const auto& process : gpu.processes)
+      add_once(seen.programs, program_of(process.pid, view));
+  }
+  return view;
+}
+
+bool says_recovered(const Event& event) {
+  constexpr std::uint32_t recovery_changed = 154;
+  return event.kind == EventKind::xid && event.code == recovery_changed &&
+         detail(event, "recovery_to") == "None";
+}
+
+std::optional<Signal> signal_of(const Event& event, const NodeView& node, WallTime now) {
+  const auto judged = event::judge(event, node.driver);
+  const auto* cause = cause_of(event, judged);
+  if (cause == nullptr) return std::nullopt;
+  Signal signal{.cause = *cause, .boot = event.origin.boot, .at = event.time.value_or(now)};
+  be_about_place(signal, event, node);
+  signal.action = judged.action;
+  signal.of_driver = cause->word == "driver-asks" && event.kind == EventKind::xid;
+  if (says_recovered(event)) return std::nullopt;
+  signal.severity = severity_of(*cause, judged.action);
+  if (cause->family == Family::application || cause->word == "out-of-memory") {
+    signal.subject = subject_of(event);
+  }
+  const auto program = program_words(event, node);
+  signal.message = fmt::format("{}: {}{}{}{}", signal.about, name_of(event), judged.meaning,
+                               program.empty() ? "" : "; ", program);
+  signal.source = judged.source;
+  if (event.kind == EventKind::xid && event.code) {
+    const auto* facts = find_xid(*event.code);
+    if (facts != nullptr) signal.fix = xid_bucket_words(facts->immediate);
+  }
+  signal.evidence = event.text;
+  if (event.pid) signal.programs = {program_of(*event.pid, node)};
+  return signal;
+}
+
+std::optional<Signal> signal_of(const Finding& finding, const NodeView& node, WallTime now) {
+  if (finding.severity == Severity::info || finding.state != FindingState::firing) {
+    return std::nullopt;
+  }
+  // The kernel's or NVML's own event has told it already.
+  if (finding.rule == "xid-seen") return std::nullopt;
+  Signal signal{.cause = cause_of_rule(finding.rule, finding.severity), .entity = finding.entity};
+  signal.about = finding.entity.id;
+  for (const auto& gpu : node.gpus) {
+    if (finding.entity.kind != EntityKind::gpu) break;
+    if (gpu.uuid == finding.entity.id || gpu.pci.sysfs() == finding.entity.id) {
+      be_about_gpu(signal, gpu);
+    }
+  }
+  if (finding.entity.kind == EntityKind::node) signal.about = fmt::format("Node {}", node.hostname);
+  signal.severity = finding.severity;
+  signal.action = finding.action.value_or(Action::observe);
+  signal.of_driver = finding.rule == "recovery-action";
+  signal.at = finding.since.value_or(now);
+  signal.message = finding.message;
+  signal.explanation = finding.cause;
+  signal.fix = finding.fix;
+  signal.source = finding.source;
+  signal.evidence = finding.evidence.empty()
+                        ? finding.message
+                        : fmt::format("{}: {}", finding.message, finding.evidence.front());
+  signal.finding = finding;
+  return signal;
+}
+
+}  // namespace stoker::incident

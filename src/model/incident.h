@@ -1,0 +1,88 @@
+// Ground stage: one cause of trouble with everything that follows from it, from the first line to the day when it is
+// over. People are told of incidents, never of the lines of a storm.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "model/action.h"
+#include "model/entity.h"
+#include "model/finding.h"
+
+namespace stoker {
+
+// open: nobody has looked at it. proving: what it stood on is gone, and time or a test has to show that it stays so.
+// suppressed: people are not told of it, until an end.
+enum class IncidentState : std::uint8_t {
+  open,
+  acknowledged,
+  mitigating,
+  proving,
+  resolved,
+  suppressed
+};
+
+// Stable lower-case word.
+const char* to_string(IncidentState state);
+std::optional<IncidentState> incident_state_of(std::string_view word);
+
+// A line of the kernel, or what a check read, in the order in which it came to be known.
+struct Evidence {
+  WallTime at;
+  std::string text;
+  friend bool operator==(const Evidence&, const Evidence&) = default;
+};
+
+// Something that happened to the incident itself.
+struct TimelineEntry {
+  WallTime at;
+  std::string who;   // "stoker", or the user who asked for it
+  std::string what;  // "acknowledged", "the cause is gpu-off-bus, not gpu-firmware"
+  friend bool operator==(const TimelineEntry&, const TimelineEntry&) = default;
+};
+
+struct Incident {
+  std::uint64_t id = 0;        // 1 for the first of this node, and never used again
+  std::uint64_t revision = 0;  // rises whenever something about it that people are told has changed
+  IncidentState state = IncidentState::open;
+
+  // Its fingerprint: what it is about, why, and, where one card can have several at once, of whom.
+  Entity entity;
+  std::string cause;    // "gpu-off-bus"
+  std::string subject;  // of a program's faults: "python3", "pid 4711"; else empty
+
+  std::string about;   // "GPU 3 (0000:9a:00.0)"
+  std::string pci;     // empty: it has none, or it is not known
+  std::string serial;  // likewise; by it an incident is known again in another slot
+  std::string boot;    // boot id of the last event; empty: none had one
+
+  Severity severity = Severity::warning;
+  Action action = Action::observe;
+  bool action_of_driver = false;  // the driver itself asks for it
+  std::string message;            // what is so, in one sentence
+  std::string explanation;        // why, as far as known
+  std::string fix;
+  std::string source;  // URL or document that action and severity rest on
+
+  WallTime opened_at;
+  WallTime updated_at;
+  WallTime last_seen;  // when what it stands on last happened
+  std::optional<WallTime> proving_since;
+  std::optional<WallTime> resolved_at;
+  std::optional<WallTime> suppressed_until;
+  std::vector<std::string> programs;  // whose work it meets: "job 4711", "pod a/b", else "pid 12"
+  std::uint64_t occurrences = 0;      // events and findings that are in it
+  std::uint64_t recurrence = 0;       // earlier incidents of the same cause on the same card
+  bool stands = false;                // an event said so, and nothing yet says that it is over
+
+  std::vector<Evidence> evidence;       // the first and the last of it
+  std::uint64_t evidence_left_out = 0;  // between those
+  std::vector<Finding> findings;        // that hold now
+  std::vector<TimelineEntry> timeline;
+};
+
+}  // namespace stoker
