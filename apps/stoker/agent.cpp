@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "cluster/kubelet.h"
 #include "device/probe/supervisor.h"
 #include "device/simnode/sim_node.h"
@@ -15,6 +16,8 @@ namespace {
 
 using config::OptionId;
 using config::Settings;
+
+constexpr const char* kernel_log_path = "/dev/kmsg";
 
 device::probe::SampleRates rates_of(const Settings& settings) {
   device::probe::SampleRates rates;
@@ -161,8 +164,14 @@ std::function<std::optional<ReplayState>()> replay_told(const device::record::Re
   return [replay]() -> std::optional<ReplayState> { return replay->state(); };
 }
 
+std::string boot_id(const os::Env* env) {
+  if (env == nullptr) return {};
+  const auto id = env->read_file("/proc/sys/kernel/random/boot_id");
+  return id ? std::string(trimmed(*id, " \n")) : std::string();
+}
+
 api::ServiceOptions service_options(const Settings& settings, const history::History& history,
-                                    const store::EventLog& events,
+                                    const store::EventLog& events, const IncidentDesk& incidents,
                                     const device::record::Replay* replay) {
   return {.version = STOKER_VERSION,
           .revision = STOKER_REVISION,
@@ -170,6 +179,8 @@ api::ServiceOptions service_options(const Settings& settings, const history::His
           .expected = expected_of(settings),
           .history = &history,
           .events = &events,
+          .incidents = [&incidents] { return incidents.all(); },
+          .incident_problems = [&incidents] { return incidents.problems(); },
           .replay = replay_told(replay)};
 }
 
@@ -287,13 +298,23 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
       store_(clock_, store_options(settings, parts)),
       history_(clock_, history_options(settings, parts)),
       recorder_(std::move(recorder)),
-      told_({&store_, &history_, &process_changes_}),
+      env_(std::move(parts.env)),
+      incidents_({.clock = clock_,
+                  .snapshot = [this] { return store_.snapshot(); },
+                  .file = data_ ? data_->path() + "/incidents.db" : std::string(),
+                  .boot = boot_id(env_.get()),
+                  .log = settings.flag(OptionId::events_kernel_log) ? kernel_log_path : "",
+                  .expected = expected_of(settings)}),
+      nvml_xids_(
+          clock_, boot_id(env_.get()),
+          [this] { return std::ranges::none_of(events_.sources(), &EventSource::followed); },
+          [this](Event told) { hear({std::move(told)}); }),
+      told_({&store_, &history_, &process_changes_, &nvml_xids_}),
       derive_(told_),
       heard_(both(derive_, recorder_.get())),
-      env_(std::move(parts.env)),
       source_(std::move(parts.source)),
       service_([this] { return store_.snapshot(); },
-               service_options(settings, history_, events_, replay_)),
+               service_options(settings, history_, events_, incidents_, replay_)),
       counters_watch_([this](auto counters, auto findings) {
         service_.set_counters(std::move(counters), std::move(findings));
       }),
@@ -306,6 +327,7 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
   if (env_ != nullptr) watch_node(settings);
   if (env_ != nullptr && settings.flag(OptionId::attribution_enabled)) watch_attribution(settings);
   if (env_ != nullptr && settings.flag(OptionId::events_kernel_log)) follow_kernel_log();
+  incidents_.start();
 }
 
 Agent::~Agent() {
@@ -315,6 +337,7 @@ Agent::~Agent() {
   source_->stop();  // first, that a probe has all the time there is to leave
   counters_watch_.stop();
   if (kernel_log_) kernel_log_->stop();
+  incidents_.stop();
   if (attribution_watch_) attribution_watch_->stop();
   if (devices_watch_) devices_watch_->stop();
   if (node_sampler_ != nullptr) node_sampler_->stop();
@@ -367,15 +390,21 @@ void Agent::watch_attribution(const Settings& settings) {
   attribution_watch_->start();
 }
 
+void Agent::hear(std::vector<Event> events) {
+  incidents_.on_events(events);
+  events_.add(std::move(events));
+}
+
 void Agent::follow_kernel_log() {
-  kernel_log_.emplace(event::KernelLogParts{
-      .env = env_,
-      .tell = [this](std::vector<Event> told) { events_.add(std::move(told)); },
-      .tell_source =
-          [this](const EventSource& source) {
-            events_.on_source(source);
-            service_.set_event_sources(events_.sources());
-          }});
+  kernel_log_.emplace(
+      event::KernelLogParts{.env = env_,
+                            .tell = [this](std::vector<Event> told) { hear(std::move(told)); },
+                            .tell_source =
+                                [this](const EventSource& source) {
+                                  events_.on_source(source);
+                                  service_.set_event_sources(events_.sources());
+                                },
+                            .path = kernel_log_path});
   kernel_log_->start();
 }
 
@@ -411,6 +440,7 @@ void Agent::reload(const Settings& settings) {
   service_.set_series(series_of(settings));
   counters_watch_.set_path(settings.text(OptionId::metrics_counters));
   service_.set_expected(expected_of(settings));
+  incidents_.set_expected(expected_of(settings));
 }
 
 }  // namespace stoker::app

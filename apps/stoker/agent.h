@@ -18,8 +18,10 @@
 #include "device/record/replay.h"
 #include "device/tee.h"
 #include "event/kernel_log.h"
+#include "event/nvml_xids.h"
 #include "history/history.h"
 #include "history/keeper.h"
+#include "incident_desk.h"
 #include "net/http_server.h"
 #include "os/env.h"
 #include "sample/derive.h"
@@ -93,6 +95,7 @@ class Agent {
   void keep_history();
   void watch_attribution(const config::Settings& settings);
   void follow_kernel_log();
+  void hear(std::vector<Event> events);
 
   // Constant after construction.
   std::optional<DataFolder> data_;        // none: a replay
@@ -105,21 +108,24 @@ class Agent {
   history::History history_;
   std::optional<history::Keeper> keeper_;               // saves history_; none: a replay
   std::unique_ptr<device::record::Recorder> recorder_;  // nullptr: not asked for
+  std::shared_ptr<os::Env> env_;                        // nullptr: a replay
+  IncidentDesk incidents_;                              // asks store_
   cluster::ProcessChanges process_changes_;
-  device::Tee told_;                        // tells store_, history_, process_changes_
-  sample::Derive derive_;                   // tells told_
-  device::Tee heard_;                       // tells derive_ and recorder_
-  std::shared_ptr<os::Env> env_;            // nullptr: a replay
+  event::NvmlXids nvml_xids_;  // tells events_ and incidents_, where the kernel log can't
+  device::Tee told_;           // tells store_, history_, process_changes_, nvml_xids_
+  sample::Derive derive_;      // tells told_
+  device::Tee heard_;          // tells derive_ and recorder_
   std::unique_ptr<device::Source> source_;  // tells heard_
   // They tell node_sink(); none: a replay.
   std::unique_ptr<sample::NodeSampler> node_sampler_;
   std::optional<sample::DevicesWatch> devices_watch_;
   std::optional<cluster::AttributionWatch>
-      attribution_watch_;                       // tells store_; none: replay, or off
-  std::optional<event::KernelLog> kernel_log_;  // tells events_ and service_; none: replay, or off
-  api::Service service_;                        // asks store_, history_ and events_
-  CountersWatch counters_watch_;                // tells service_
-  std::unique_ptr<net::HttpServer> server_;     // asks service_
+      attribution_watch_;  // tells store_; none: replay, or off
+  std::optional<event::KernelLog>
+      kernel_log_;                // tells events_, incidents_, service_; none: replay, off
+  api::Service service_;          // asks store_, history_, events_ and incidents_
+  CountersWatch counters_watch_;  // tells service_
+  std::unique_ptr<net::HttpServer> server_;  // asks service_
 };
 
 }  // namespace stoker::app

@@ -44,6 +44,8 @@ int main(int argc, char** argv) {
   stoker::app::add_topo_verb(app, exit_code);
   stoker::app::add_history_verb(app, exit_code);
   stoker::app::add_events_verb(app, exit_code);
+  stoker::app::add_incidents_verb(app, exit_code);
+  stoker::app::add_incident_verb(app, exit_code);
   stoker::app::add_expect_verb(app, exit_code);
   stoker::app::add_xid_verb(app, exit_code);
   stoker::app::add_explain_verb(app, exit_code);

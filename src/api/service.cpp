@@ -11,8 +11,10 @@
 #include "api/expect_document.h"
 #include "api/gpu_name.h"
 #include "api/history_document.h"
+#include "api/incidents_document.h"
 #include "api/topology_document.h"
 #include "base/closest.h"
+#include "base/text.h"
 #include "health/gpu_view.h"
 #include "health/node_status.h"
 
@@ -28,12 +30,13 @@ constexpr const char* json_type = "application/json";
 constexpr std::string_view gpus_below = "/api/v1/gpus/";
 constexpr std::string_view history_page = "/api/v1/history";
 constexpr std::string_view events_page = "/api/v1/events";
+constexpr std::string_view incidents_page = "/api/v1/incidents";
 
 struct Page {
   std::string_view path;
   std::string_view help;
 };
-constexpr std::array<Page, 13> pages = {{
+constexpr std::array<Page, 15> pages = {{
     {"/metrics", "for Prometheus; the same series as dcgm-exporter, and stoker_*"},
     {"/healthz", "200 while this process serves"},
     {"/health", "the same, by dcgm-exporter's name"},
@@ -45,6 +48,8 @@ constexpr std::array<Page, 13> pages = {{
     {"/api/v1/topology", "how GPUs and NICs are connected"},
     {history_page, "a field's last hour or day: ?field=power, &gpu=3, &since=6h, &step=minute"},
     {events_page, "what the kernel and the driver said of late: ?after=N for what came since"},
+    {incidents_page, "what is wrong, one a cause: ?state=open,acknowledged for those alone"},
+    {"/api/v1/incidents/{id}", "one of them, with its evidence"},
     {"/api/v1/fields", "what is read, and what reading it costs here"},
     {"/", "this page"},
 }};
@@ -150,6 +155,8 @@ Service::Service(Snapshots snapshots, ServiceOptions options, const Clock& clock
     : snapshots_(std::move(snapshots)),
       history_(options.history),
       events_(options.events),
+      incidents_(std::move(options.incidents)),
+      incident_problems_(std::move(options.incident_problems)),
       replay_(std::move(options.replay)),
       version_(options.version),
       clock_(clock) {
@@ -186,8 +193,10 @@ void Service::set_event_sources(const std::vector<EventSource>& sources) {
 }
 
 std::vector<Finding> Service::own_findings() {
+  auto found = incident_problems_ ? incident_problems_() : std::vector<Finding>();
   const MutexLock lock(mutex_);
-  return render_.own_findings;
+  found.insert(found.end(), render_.own_findings.begin(), render_.own_findings.end());
+  return found;
 }
 
 void Service::take_dropped(const std::vector<exporting::DroppedFamily>& dropped) {
@@ -251,6 +260,23 @@ Response Service::events(const Request& request) {
   return json(events_document(events_->kept(*after), events_->sources(), snapshots_()));
 }
 
+Response Service::incidents(const Request& request) {
+  if (!incidents_) {
+    return problem(request, 404, ErrorCode::not_found, "no incidents are kept here");
+  }
+  const auto states = parse_incidents_question(request.query);
+  if (!states) return problem(request, 400, states.error().code(), states.error().message());
+  auto all = incidents_();
+  if (request.path == incidents_page) return json(incidents_document(all, *states));
+  const auto word = std::string_view(request.path).substr(incidents_page.size() + 1);
+  const auto id = whole_number<std::uint64_t>(word);
+  std::erase_if(all, [&id](const Incident& one) { return one.id != id; });
+  if (!all.empty()) return json(incidents_document(all, {}));
+  return problem(request, 404, ErrorCode::not_found,
+                 fmt::format("there is no incident \"{}\": {} lists those that are kept", word,
+                             incidents_page));
+}
+
 std::optional<history::HistoryFacts> Service::history_facts() const {
   if (history_ == nullptr) return std::nullopt;
   return history_->facts();
@@ -259,7 +285,9 @@ std::optional<history::HistoryFacts> Service::history_facts() const {
 Response Service::answer(const Request& request) {
   const std::string_view path = request.path;
   const bool one = path.starts_with(gpus_below) && path.size() > gpus_below.size();
-  const bool known = one || std::ranges::find(pages, path, &Page::path) != pages.end();
+  const bool incident = path.starts_with(incidents_page) &&
+                        (path == incidents_page || path[incidents_page.size()] == '/');
+  const bool known = one || incident || std::ranges::find(pages, path, &Page::path) != pages.end();
   if (!known) return not_found(request);
   if (request.method != "GET") {
     auto response = problem(request, 405, ErrorCode::invalid_input,
@@ -271,6 +299,7 @@ Response Service::answer(const Request& request) {
   // wrong answer.
   if (path == history_page) return history(request);
   if (path == events_page) return events(request);
+  if (incident) return incidents(request);
   if (is_api(path) && !request.query.empty()) {
     return problem(
         request, 400, ErrorCode::invalid_input,

@@ -15,6 +15,7 @@
 #include "health/expected.h"
 #include "history/history.h"
 #include "model/event_source.h"
+#include "model/incident.h"
 #include "model/replay_state.h"
 #include "net/http_server.h"
 #include "store/event_log.h"
@@ -31,13 +32,17 @@ struct ServiceOptions {
   const history::History* history = nullptr;
   // Must outlive the service; nullptr: none are.
   const store::EventLog* events = nullptr;
+  // Oldest first; not set: none are kept.
+  std::function<std::vector<Incident>()> incidents;
+  // What is wrong with keeping them; not set: nothing.
+  std::function<std::vector<Finding>()> incident_problems;
   // How far a replay is; not set: what is told is happening now.
   std::function<std::optional<ReplayState>()> replay;
 };
 
 // Routes: / (what there is), /metrics, /healthz, /health, /readyz, /api/v1/status, /api/v1/gpus,
 // /api/v1/gpus/{index|uuid|pci}, /api/v1/topology, /api/v1/expect, /api/v1/history, /api/v1/events,
-// /api/v1/fields.
+// /api/v1/incidents, /api/v1/incidents/{id}, /api/v1/fields.
 // GET and HEAD; anything else is 405. Errors below /api are JSON:
 // {"schema":"stoker.dev/v1/error","error":{"code","message"}}.
 class Service {
@@ -68,12 +73,15 @@ class Service {
   net::Response metrics(const net::Request& request) EXCLUDES(mutex_);
   net::Response history(const net::Request& request);
   net::Response events(const net::Request& request);
+  net::Response incidents(const net::Request& request);
   [[nodiscard]] std::optional<history::HistoryFacts> history_facts() const;
 
   // Constant after construction.
   const Snapshots snapshots_;
   const history::History* const history_;
   const store::EventLog* const events_;
+  const std::function<std::vector<Incident>()> incidents_;
+  const std::function<std::vector<Finding>()> incident_problems_;
   const std::function<std::optional<ReplayState>()> replay_;
   const std::string version_;
   const Clock& clock_;

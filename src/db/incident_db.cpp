@@ -80,25 +80,27 @@ class Database final : public IncidentDb {
         "WHERE state = 'resolved' ORDER BY id DESC LIMIT ?) ORDER BY id");
     rows.bind(1, static_cast<std::int64_t>(most_over));
     while (rows.executeStep()) kept.incidents.push_back(read_incident(database_, rows));
-    SQLite::Statement marks(database_, "SELECT source, boot, place, at FROM read_mark");
+    SQLite::Statement marks(database_, "SELECT source, boot, place, at, since FROM read_mark");
     while (marks.executeStep()) {
       kept.marks.push_back({marks.getColumn(0).getString(),
                             marks.getColumn(1).getString(),
                             static_cast<std::uint64_t>(marks.getColumn(2).getInt64()),
-                            {Nanoseconds(marks.getColumn(3).getInt64())}});
+                            {Nanoseconds(marks.getColumn(3).getInt64())},
+                            {Nanoseconds(marks.getColumn(4).getInt64())}});
     }
     return kept;
   }
 
   void write(const ReadMark& mark) {
-    SQLite::Statement row(
-        database_,
-        "INSERT INTO read_mark VALUES (?, ?, ?, ?) ON CONFLICT (source) DO UPDATE "
-        "SET boot = excluded.boot, place = excluded.place, at = excluded.at");
+    SQLite::Statement row(database_,
+                          "INSERT INTO read_mark VALUES (?, ?, ?, ?, ?) ON CONFLICT (source) DO "
+                          "UPDATE SET boot = excluded.boot, "
+                          "place = excluded.place, at = excluded.at, since = excluded.since");
     row.bind(1, mark.source);
     row.bind(2, mark.boot);
     row.bind(3, static_cast<std::int64_t>(mark.offset));
     row.bind(4, static_cast<std::int64_t>(mark.at.since_epoch.count()));
+    row.bind(5, static_cast<std::int64_t>(mark.since.since_epoch.count()));
     row.exec();
   }
 

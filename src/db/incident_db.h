@@ -19,6 +19,7 @@ struct ReadMark {
   std::string boot;          // boot id
   std::uint64_t offset = 0;  // of the last event
   WallTime at;               // its time
+  WallTime since;            // what is told of the time before this was never followed
   friend bool operator==(const ReadMark&, const ReadMark&) = default;
 };
 

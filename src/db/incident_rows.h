@@ -36,7 +36,7 @@ CREATE TABLE finding (
   source TEXT NOT NULL, PRIMARY KEY (incident, place)) STRICT, WITHOUT ROWID;
 CREATE TABLE read_mark (
   source TEXT PRIMARY KEY, boot TEXT NOT NULL, place INTEGER NOT NULL,
-  at INTEGER NOT NULL) STRICT;
+  at INTEGER NOT NULL, since INTEGER NOT NULL) STRICT;
 )";
 
 // Throw SQLite::Exception; std::runtime_error for a word that this build does not know.

@@ -154,7 +154,7 @@ void Book::take_over(Incident& incident, const Signal& signal) {
   incident.serial = signal.serial;
   incident.severity = std::max(incident.severity, signal.severity);
   incident.message = signal.message;
-  incident.explanation = signal.explanation;
+  if (!signal.explanation.empty()) incident.explanation = signal.explanation;
   if (incident.action_of_driver && !signal.of_driver) return;
   incident.action = signal.action;
   incident.action_of_driver = signal.of_driver;
@@ -195,10 +195,12 @@ void Book::join(Incident& incident, const Signal& signal) {
     note(incident, signal.at, "stoker", "seen again");
   }
   const bool same = signal.cause.word == head.word && signal.entity == incident.entity;
-  // Of the same cause the last, unless it asks for less.
-  if (signal.cause.rank > head.rank ||
-      (same && (signal.action == incident.action || signal.severity > incident.severity))) {
+  // The first line of a cause says it best; of a program that fails again, the last says which it is now.
+  const bool of_now = head.family == Family::application && signal.action == incident.action;
+  if (signal.cause.rank > head.rank || (same && (of_now || signal.severity > incident.severity))) {
     take_over(incident, signal);
+  } else if (same && incident.explanation.empty()) {
+    incident.explanation = signal.explanation;
   }
   // Whatever the cause: what the driver asks for is to be done.
   if (signal.of_driver) {

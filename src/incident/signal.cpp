@@ -6,9 +6,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "catalog/xid.h"
 #include "event/judgement.h"
 #include "health/gpu_view.h"
+#include "health/recovery.h"
 
 namespace stoker::incident {
 namespace {
@@ -159,6 +161,8 @@ std::optional<Signal> signal_of(const Event& event, const NodeView& node, WallTi
     const auto* facts = find_xid(*event.code);
     if (facts != nullptr) signal.fix = xid_bucket_words(facts->immediate);
   }
+  const auto asked = whole_number<std::int64_t>(detail(event, "recovery_to_value"));
+  if (signal.of_driver && asked) signal.fix = health::recovery_of(*asked, {}).fix;
   signal.evidence = event.text;
   if (event.pid) signal.programs = {program_of(*event.pid, node)};
   return signal;

@@ -1,0 +1,241 @@
+#include "incident_desk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/log.h"
+#include "base/sleep.h"
+#include "health/node_status.h"
+
+namespace stoker::app {
+namespace {
+
+constexpr Seconds look_every{1};
+// A GPU is known by its UUID; until the driver has listed them, an event has only an address.
+constexpr Seconds wait_for_gpus{30};
+constexpr std::size_t most_waiting = 8192;
+constexpr Milliseconds write_every{100};
+// The kernel keeps its lines for days: what is older than this when nothing was ever read is history.
+constexpr Seconds news_for{300};
+// The same record's time, reckoned twice from the kernel's own clock.
+constexpr Seconds same_time{2};
+
+Finding make_problem(const std::string& file, std::string rule, std::string message,
+                     const Error& error) {
+  Finding finding;
+  finding.rule = std::move(rule);
+  finding.severity = Severity::warning;
+  finding.entity = {EntityKind::file, file};
+  finding.message = std::move(message);
+  finding.action = Action::fix_config;
+  finding.source = "docs/specs/incidents.md";
+  finding.evidence.push_back(error.describe());
+  return finding;
+}
+
+// The database with the files that SQLite keeps beside it. Returns where it is now.
+Result<std::string> put_aside(const std::string& file, WallTime now) {
+  const std::string aside = fmt::format("{}.unreadable-{}", file, format_utc(now));
+  std::error_code problem;
+  std::filesystem::rename(file, aside, problem);
+  if (problem) return fail(ErrorCode::io, fmt::format("rename {}: {}", file, problem.message()));
+  for (const char* beside : {"-wal", "-shm"}) {
+    std::filesystem::rename(file + beside, aside + beside, problem);
+  }
+  return aside;
+}
+
+// Somebody who tries their alerts by writing a line into the kernel log is not the driver.
+void be_a_trial(incident::Signal& signal) {
+  signal.subject = "written by a program";
+  signal.severity = std::min(signal.severity, Severity::warning);
+  signal.action = Action::observe;
+  signal.of_driver = false;
+  signal.cause.stands = false;
+  signal.message += " (written into the kernel log by a program, not by the kernel)";
+}
+
+db::ReadMark first_mark(const EventOrigin& origin, WallTime since) {
+  return {.source = origin.source, .boot = origin.boot, .since = since};
+}
+
+bool is_ready(const store::Snapshot& snapshot, MonotonicTime now) {
+  return !snapshot.gpus.empty() || snapshot.source.state != device::SourceState::starting ||
+         now - snapshot.source.since > wait_for_gpus;
+}
+
+}  // namespace
+
+IncidentDesk::IncidentDesk(IncidentParts parts)
+    : parts_(std::move(parts)), began_(parts_.clock.wall()), expected_(parts_.expected) {
+  const MutexLock lock(mutex_);
+  if (!parts_.file.empty()) open_file();
+  if (parts_.log.empty() || marks_.contains(parts_.log)) return;
+  marks_[parts_.log] = first_mark({parts_.boot, parts_.log}, began_);
+  marks_moved_ = true;
+}
+
+IncidentDesk::~IncidentDesk() { stop(); }
+
+void IncidentDesk::open_file() {
+  auto opened = db::IncidentDb::open(parts_.file);
+  auto kept = opened ? (*opened)->load(incident::BookLimits::resolved)
+                     : Result<db::Kept>(tl::unexpect, opened.error());
+  if (!kept && kept.error().code() == ErrorCode::corrupt) {
+    put_aside_ = make_problem(parts_.file, "incidents-unreadable",
+                              "Earlier incidents could not be read; they begin anew", kept.error());
+    opened = fail(kept.error());
+    if (const auto aside = put_aside(parts_.file, began_)) {
+      put_aside_->evidence.push_back("what was there is now " + *aside);
+      opened = db::IncidentDb::open(parts_.file);
+      kept = db::Kept{};
+    }
+  }
+  if (!opened || !kept) {
+    const Error error = opened ? kept.error() : opened.error();
+    problem_ = make_problem(parts_.file, "incidents-not-kept",
+                            "Incidents are not kept on disk; a restart loses them", error);
+    log::warning("incidents_not_kept", {{"reason", error.describe()}});
+    return;
+  }
+  file_ = std::move(*opened);
+  book_.restore(std::move(kept->incidents));
+  for (auto& mark : kept->marks) marks_[mark.source] = mark;
+}
+
+void IncidentDesk::start() {
+  thread_ = std::jthread([this](const std::stop_token& stop) {
+    do look();
+    while (sleep_unless_stopped(stop, look_every));
+  });
+}
+
+void IncidentDesk::stop() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+  const MutexLock lock(mutex_);
+  keep(true);
+}
+
+void IncidentDesk::set_expected(health::Expected expected) {
+  const MutexLock lock(mutex_);
+  expected_ = std::move(expected);
+}
+
+void IncidentDesk::on_events(const std::vector<Event>& events) {
+  const MutexLock lock(mutex_);
+  if (!seen_ && waiting_.size() < most_waiting) {
+    waiting_.insert(waiting_.end(), events.begin(), events.end());
+    return;
+  }
+  hear(events);
+}
+
+void IncidentDesk::hear(const std::vector<Event>& events) {
+  // One record may hold several events.
+  const Marks before = marks_;
+  for (const Event& event : events) {
+    const WallTime at = event.time.value_or(parts_.clock.wall());
+    const auto found = before.find(event.origin.source);
+    db::ReadMark mark = found == before.end() ? first_mark(event.origin, began_) : found->second;
+    if (mark.boot != event.origin.boot) {
+      // A boot that began while this node was watched: nobody has seen its first lines.
+      mark = first_mark(event.origin, {});
+    } else if (event.origin.offset <= mark.offset &&
+               at.since_epoch <= mark.at.since_epoch + same_time) {
+      continue;
+    }
+    hear(event, at.since_epoch < mark.since.since_epoch - news_for);
+    mark.offset = event.origin.offset;
+    mark.at = at;
+    marks_[event.origin.source] = mark;
+    marks_moved_ = true;
+  }
+  keep(false);
+}
+
+void IncidentDesk::hear(const Event& event, bool old) {
+  auto signal = incident::signal_of(event, view_, parts_.clock.wall());
+  if (signal) {
+    if (detail(event, "writer") == "program") be_a_trial(*signal);
+    old ? book_.recall(*signal) : book_.hear(*signal);
+  }
+  if (old || !event.pci || !incident::says_recovered(event)) return;
+  for (const auto& gpu : view_.gpus) {
+    if (gpu.pci != *event.pci) continue;
+    book_.hear_recovered({EntityKind::gpu, gpu.uuid}, event.time.value_or(parts_.clock.wall()));
+  }
+}
+
+void IncidentDesk::look() {
+  const auto snapshot = parts_.snapshot();
+  const MutexLock lock(mutex_);
+  view_ = incident::view_of(snapshot, parts_.boot);
+  if (!seen_ && !is_ready(snapshot, parts_.clock.monotonic())) return;
+  seen_ = true;
+  hear(std::exchange(waiting_, {}));
+  const WallTime now = parts_.clock.wall();
+  std::vector<incident::Signal> signals;
+  for (const Finding& finding : health::evaluate(snapshot, expected_)) {
+    if (auto signal = incident::signal_of(finding, view_, now))
+      signals.push_back(std::move(*signal));
+  }
+  book_.find(signals, view_, now);
+  book_.pass(now);
+  keep(true);
+}
+
+void IncidentDesk::keep(bool now) {
+  bool fresh = false;
+  for (auto& changed : book_.take_changed(parts_.clock.wall())) {
+    fresh |= changed.revision == 1;
+    unsaved_.insert_or_assign(changed.id, std::move(changed));
+  }
+  const MonotonicTime time = parts_.clock.monotonic();
+  if (file_ == nullptr) return unsaved_.clear();
+  if (unsaved_.empty() && !marks_moved_) return;
+  if (!now && !fresh && time - saved_at_ < write_every) return;
+  std::vector<Incident> incidents;
+  incidents.reserve(unsaved_.size());
+  for (const auto& [id, incident] : unsaved_) incidents.push_back(incident);
+  std::vector<db::ReadMark> marks;
+  for (const auto& [source, mark] : marks_) marks.push_back(mark);
+  const auto saved = file_->save(incidents, marks);
+  saved_at_ = time;
+  if (saved) {
+    problem_.reset();
+    marks_moved_ = false;
+    return unsaved_.clear();
+  }
+  // They stay, and are tried again at the next look.
+  if (!problem_) log::warning("incidents_not_kept", {{"reason", saved.error().describe()}});
+  problem_ = make_problem(parts_.file, "incidents-not-kept",
+                          "Incidents are not kept on disk; a restart loses what came since",
+                          saved.error());
+}
+
+std::vector<Incident> IncidentDesk::all() const {
+  const MutexLock lock(mutex_);
+  return book_.all();
+}
+
+Result<Incident> IncidentDesk::request(std::uint64_t id, const incident::Request& request) {
+  const MutexLock lock(mutex_);
+  auto changed = book_.request(id, request, parts_.clock.wall());
+  keep(true);
+  return changed;
+}
+
+std::vector<Finding> IncidentDesk::problems() const {
+  const MutexLock lock(mutex_);
+  std::vector<Finding> found;
+  if (put_aside_) found.push_back(*put_aside_);
+  if (problem_) found.push_back(*problem_);
+  return found;
+}
+
+}  // namespace stoker::app

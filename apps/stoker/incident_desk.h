@@ -1,0 +1,86 @@
+// Composition: the node's incidents: what is found and what is heard goes into the book, what changes into the
+// database. One lock; an event is in the book, and to be asked for, before on_events() returns.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/thread_safety.h"
+#include "db/incident_db.h"
+#include "health/expected.h"
+#include "incident/book.h"
+#include "model/event.h"
+#include "store/snapshot.h"
+
+namespace stoker::app {
+
+struct IncidentParts {
+  const Clock& clock;
+  std::function<store::Snapshot()> snapshot;
+  std::string file;  // empty: nothing outlives the process (a replay)
+  std::string boot;  // boot id; empty: not known
+  std::string log;   // the source of events that is followed, "/dev/kmsg"; empty: none is
+  health::Expected expected;
+};
+
+class IncidentDesk {
+ public:
+  // Reads what was kept. A file that can't be read is put aside, or left where it can't be, and problems() says so.
+  explicit IncidentDesk(IncidentParts parts);
+  ~IncidentDesk();
+  IncidentDesk(const IncidentDesk&) = delete;
+  IncidentDesk& operator=(const IncidentDesk&) = delete;
+
+  // Looks at the node every second, in a thread of its own.
+  void start();
+  void stop();
+
+  // In the order of their source. Those that were heard before a restart are left out; those of before the first start
+  // open nothing.
+  void on_events(const std::vector<Event>& events) EXCLUDES(mutex_);
+  // One look, as the thread has every second.
+  void look() EXCLUDES(mutex_);
+  void set_expected(health::Expected expected) EXCLUDES(mutex_);
+
+  [[nodiscard]] std::vector<Incident> all() const EXCLUDES(mutex_);
+  Result<Incident> request(std::uint64_t id, const incident::Request& request) EXCLUDES(mutex_);
+  // What is wrong with keeping them.
+  [[nodiscard]] std::vector<Finding> problems() const EXCLUDES(mutex_);
+
+ private:
+  using Marks = std::map<std::string, db::ReadMark>;  // by source
+
+  void open_file() REQUIRES(mutex_);
+  void hear(const std::vector<Event>& events) REQUIRES(mutex_);
+  void hear(const Event& event, bool old) REQUIRES(mutex_);
+  // Writes what changed; at once where something is new, else at the next look at the latest.
+  void keep(bool now) REQUIRES(mutex_);
+
+  // Constant after construction.
+  const IncidentParts parts_;
+  const WallTime began_;
+
+  mutable Mutex mutex_;
+  incident::Book book_ GUARDED_BY(mutex_);
+  incident::NodeView view_ GUARDED_BY(mutex_);
+  bool seen_ GUARDED_BY(mutex_) = false;           // has view_ got the node's GPUs?
+  std::vector<Event> waiting_ GUARDED_BY(mutex_);  // for that
+  health::Expected expected_ GUARDED_BY(mutex_);
+  Marks marks_ GUARDED_BY(mutex_);
+  bool marks_moved_ GUARDED_BY(mutex_) = false;
+  std::map<std::uint64_t, Incident> unsaved_ GUARDED_BY(mutex_);
+  MonotonicTime saved_at_ GUARDED_BY(mutex_);
+  std::unique_ptr<db::IncidentDb> file_ GUARDED_BY(mutex_);  // nullptr: see problem_
+  std::optional<Finding> put_aside_ GUARDED_BY(mutex_);
+  std::optional<Finding> problem_ GUARDED_BY(mutex_);
+
+  std::jthread thread_;
+};
+
+}  // namespace stoker::app

@@ -1,0 +1,87 @@
+#include "api/incidents_document.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/render.h"
+
+namespace stoker::api {
+namespace {
+
+void member(JsonWriter& json, std::string_view name, const std::optional<WallTime>& time) {
+  json.member_or_null(name, time ? format_utc(*time) : std::string());
+}
+
+}  // namespace
+
+Result<std::vector<IncidentState>> parse_incidents_question(std::string_view query) {
+  std::vector<IncidentState> states;
+  if (query.empty()) return states;
+  constexpr std::string_view name = "state=";
+  std::string_view rest = query.starts_with(name) ? query.substr(name.size()) : std::string_view();
+  while (true) {
+    const auto word = rest.substr(0, rest.find(','));
+    const auto state = incident_state_of(word);
+    if (!state) {
+      return fail(
+          ErrorCode::invalid_input,
+          fmt::format("\"{}\": state=WORD[,WORD] is what can be asked, of open, acknowledged, "
+                      "mitigating, proving, resolved and suppressed",
+                      query));
+    }
+    states.push_back(*state);
+    if (word.size() == rest.size()) return states;
+    rest.remove_prefix(word.size() + 1);
+  }
+}
+
+void write_incident(JsonWriter& json, const Incident& incident) {
+  json.begin_object().member("id", incident.id).member("revision", incident.revision);
+  json.member("state", to_string(incident.state));
+  json.member("entity", entity_word(incident.entity)).member("about", incident.about);
+  json.member_or_null("pci", incident.pci).member_or_null("serial", incident.serial);
+  json.member("cause", incident.cause).member_or_null("subject", incident.subject);
+  json.member("severity", to_string(incident.severity));
+  json.member("action", to_string(incident.action));
+  json.member("action_of_driver", incident.action_of_driver);
+  json.member("message", incident.message).member_or_null("explanation", incident.explanation);
+  json.member_or_null("fix", incident.fix).member_or_null("source", incident.source);
+  json.member("opened_at", format_utc(incident.opened_at));
+  json.member("updated_at", format_utc(incident.updated_at));
+  json.member("last_seen", format_utc(incident.last_seen));
+  member(json, "proving_since", incident.proving_since);
+  member(json, "resolved_at", incident.resolved_at);
+  member(json, "suppressed_until", incident.suppressed_until);
+  json.member("occurrences", incident.occurrences).member("recurrence", incident.recurrence);
+  json.key("programs").begin_array();
+  for (const auto& program : incident.programs) json.value(program);
+  json.end_array().key("evidence").begin_array();
+  for (const auto& line : incident.evidence) {
+    json.begin_object().member("time", format_utc(line.at)).member("text", line.text).end_object();
+  }
+  json.end_array().member("evidence_left_out", incident.evidence_left_out);
+  json.key("findings").begin_array();
+  for (const auto& finding : incident.findings) write_finding(json, finding);
+  json.end_array().key("timeline").begin_array();
+  for (const auto& entry : incident.timeline) {
+    json.begin_object().member("time", format_utc(entry.at));
+    json.member("who", entry.who).member("what", entry.what).end_object();
+  }
+  json.end_array().end_object();
+}
+
+std::string incidents_document(const std::vector<Incident>& incidents,
+                               const std::vector<IncidentState>& states) {
+  JsonWriter json;
+  json.begin_object().member("schema", "stoker.dev/v1/incident").key("incidents").begin_array();
+  for (auto one = incidents.rbegin(); one != incidents.rend(); ++one) {
+    if (states.empty() || std::ranges::find(states, one->state) != states.end()) {
+      write_incident(json, *one);
+    }
+  }
+  json.end_array().end_object();
+  return json.text();
+}
+
+}  // namespace stoker::api

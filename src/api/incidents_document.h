@@ -1,0 +1,24 @@
+// Edge: /api/v1/incidents: what is wrong, one object a cause, as JSON (docs/specs/incidents.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_text.h"
+#include "base/result.h"
+#include "model/incident.h"
+
+namespace stoker::api {
+
+// [state=WORD[,WORD]...]: only those; all that are kept where it is left out. invalid_input with what would be right.
+Result<std::vector<IncidentState>> parse_incidents_question(std::string_view query);
+
+// {"schema":"stoker.dev/v1/incident","incidents":[...]}, the newest first.
+std::string incidents_document(const std::vector<Incident>& incidents,
+                               const std::vector<IncidentState>& states);
+void write_incident(JsonWriter& json, const Incident& incident);
+
+}  // namespace stoker::api

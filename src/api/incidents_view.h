@@ -1,0 +1,20 @@
+// Edge: the incidents document for people.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "model/render.h"
+
+namespace stoker::api {
+
+struct IncidentsView {
+  std::string text;
+  bool any = false;  // is there one that is not over?
+};
+// A line an incident, the newest first: which, since when, how bad, what, what to do, where it stands.
+Result<IncidentsView> view_incidents(const std::string& document, const TableStyle& style);
+// Everything about one; the document has one.
+Result<IncidentsView> view_incident(const std::string& document, const TableStyle& style);
+
+}  // namespace stoker::api

@@ -1,0 +1,71 @@
+// A fault of a simulated node becomes one incident, which outlives the agent; told by the built program.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/clock.h"
+#include "support/stoker_process.h"
+
+namespace stoker::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class IncidentsEndToEnd : public ::testing::Test {
+ protected:
+  std::vector<std::string> up() {
+    return {"up", "--sim", "hgx-h100", "--data", data_, "--listen", "127.0.0.1:0"};
+  }
+  // Asks until something is told, or is over.
+  static Outcome incidents(const std::string& url, int status) {
+    Outcome shown;
+    const auto until = system_clock().monotonic() + Seconds(30 * slowdown);
+    do {
+      shown = run_stoker({"incidents", "--agent", url});
+    } while (shown.status != status && system_clock().monotonic() < until);
+    return shown;
+  }
+
+  const TempFolder folder_;
+  const std::string data_ = folder_.path("data");
+};
+
+TEST_F(IncidentsEndToEnd, AGpuThatFallsOffTheBusIsOneAndIsStillThereAfterARestart) {
+  {
+    StokerProcess agent(up());
+    const auto url = agent.wait_ready();
+    ASSERT_NE(url, "") << agent.err();
+    EXPECT_EQ(run_stoker({"incidents", "--agent", url}).out, "There is no incident.\n");
+    ASSERT_EQ(run_stoker({"sim", "inject", "--data", data_, "xid", "79", "--gpu", "3"}).status, 0);
+    const auto shown = incidents(url, 1);
+    EXPECT_THAT(shown.out, HasSubstr("critical  gpu-off-bus  open"));
+    EXPECT_THAT(shown.out, HasSubstr("GPU 3 (0000:61:00.0): Xid 79, GPU has fallen off the bus"));
+    EXPECT_THAT(shown.out, HasSubstr("what to do: reboot"));
+    EXPECT_THAT(shown.out, Not(HasSubstr("\n2  ")));
+  }
+  StokerProcess agent(up());
+  const auto url = agent.wait_ready();
+  ASSERT_NE(url, "") << agent.err();
+  EXPECT_THAT(run_stoker({"incidents", "--all", "--agent", url}).out, HasSubstr("gpu-off-bus"));
+  const auto one = run_stoker({"incident", "1", "--agent", url});
+  EXPECT_THAT(one.out, HasSubstr("NVRM: Xid (PCI:0000:61:00): 79"));
+  EXPECT_THAT(one.out, HasSubstr("stoker: opened"));
+  const auto lines = run_stoker({"incidents", "--all", "--agent", url, "-o", "jsonl"});
+  EXPECT_THAT(lines.out, HasSubstr(R"("id":1,)"));
+  EXPECT_THAT(lines.out, HasSubstr(R"("pci":"0000:61:00.0")"));
+}
+
+TEST_F(IncidentsEndToEnd, AnIncidentThatIsNotThereIsSaid) {
+  StokerProcess agent(up());
+  const auto url = agent.wait_ready();
+  ASSERT_NE(url, "") << agent.err();
+  const auto none = run_stoker({"incident", "7", "--agent", url});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("there is no incident \"7\""));
+  const auto word = run_stoker({"incident", "x", "--agent", url});
+  EXPECT_EQ(word.status, 2);
+  EXPECT_THAT(word.err, HasSubstr("'x' is no number of an incident"));
+}
+
+}  // namespace
+}  // namespace stoker::test
