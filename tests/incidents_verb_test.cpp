@@ -55,6 +55,29 @@ TEST_F(IncidentsEndToEnd, AGpuThatFallsOffTheBusIsOneAndIsStillThereAfterARestar
   EXPECT_THAT(lines.out, HasSubstr(R"("pci":"0000:61:00.0")"));
 }
 
+TEST_F(IncidentsEndToEnd, PeopleChangeThemThroughTheSocketOfTheDataFolder) {
+  StokerProcess agent(up());
+  const auto url = agent.wait_ready();
+  ASSERT_NE(url, "") << agent.err();
+  ASSERT_EQ(run_stoker({"sim", "inject", "--data", data_, "xid", "94", "--gpu", "1"}).status, 0);
+  ASSERT_EQ(incidents(url, 1).status, 1);
+  const auto seen =
+      run_stoker({"incident", "1", "--acknowledge", "--note", "I look", "--data", data_});
+  EXPECT_EQ(seen.status, 0) << seen.err;
+  EXPECT_THAT(seen.out, HasSubstr("memory-contained  acknowledged"));
+  EXPECT_THAT(run_stoker({"incident", "1", "--agent", url}).out, HasSubstr("acknowledged: I look"));
+  const auto hushed = run_stoker({"incident", "1", "--suppress", "2h", "--data", data_});
+  EXPECT_THAT(hushed.out, HasSubstr("memory-contained  suppressed"));
+  const auto two = run_stoker({"incident", "1", "--resolve", "--reopen", "--data", data_});
+  EXPECT_EQ(two.status, 2);
+  EXPECT_THAT(two.err, HasSubstr("one change at a time"));
+  const auto elsewhere =
+      run_stoker({"incident", "1", "--acknowledge", "--data", folder_.path("none")});
+  EXPECT_EQ(elsewhere.status, 2);
+  EXPECT_THAT(elsewhere.err, HasSubstr("no agent answers at"));
+  EXPECT_EQ(run_stoker({"incident", "9", "--acknowledge", "--data", data_}).status, 2);
+}
+
 TEST_F(IncidentsEndToEnd, AnIncidentThatIsNotThereIsSaid) {
   StokerProcess agent(up());
   const auto url = agent.wait_ready();

@@ -10,6 +10,7 @@
 #include "device/probe/supervisor.h"
 #include "device/simnode/sim_node.h"
 #include "os/system_env.h"
+#include "os/user_names.h"
 
 namespace stoker::app {
 namespace {
@@ -164,6 +165,13 @@ std::function<std::optional<ReplayState>()> replay_told(const device::record::Re
   return [replay]() -> std::optional<ReplayState> { return replay->state(); };
 }
 
+// Of this machine, whatever node is watched: whoever came through the socket is a user of it.
+std::string user_name(std::uint32_t id) {
+  const auto env = os::make_system_env("/", "/");
+  auto name = os::UserNames(*env).name_of(id);
+  return name.empty() ? fmt::format("uid {}", id) : name;
+}
+
 std::string boot_id(const os::Env* env) {
   if (env == nullptr) return {};
   const auto id = env->read_file("/proc/sys/kernel/random/boot_id");
@@ -171,7 +179,7 @@ std::string boot_id(const os::Env* env) {
 }
 
 api::ServiceOptions service_options(const Settings& settings, const history::History& history,
-                                    const store::EventLog& events, const IncidentDesk& incidents,
+                                    const store::EventLog& events, IncidentDesk& incidents,
                                     const device::record::Replay* replay) {
   return {.version = STOKER_VERSION,
           .revision = STOKER_REVISION,
@@ -180,6 +188,11 @@ api::ServiceOptions service_options(const Settings& settings, const history::His
           .history = &history,
           .events = &events,
           .incidents = [&incidents] { return incidents.all(); },
+          .change_incident =
+              [&incidents](std::uint64_t id, const incident::Request& request) {
+                return incidents.request(id, request);
+              },
+          .user_name = [](std::uint32_t id) { return user_name(id); },
           .incident_problems = [&incidents] { return incidents.problems(); },
           .replay = replay_told(replay)};
 }
@@ -237,6 +250,12 @@ Result<std::unique_ptr<device::record::Recorder>> make_recorder(const Settings& 
                                          begin_of(settings, parts));
 }
 
+// Where it can't be, incidents can be read and not changed.
+void open_control_socket(net::HttpServer& server, const std::string& data) {
+  const auto opened = server.also_listen_on(data + "/" + control_socket);
+  if (!opened) log::warning("no_control_socket", {{"reason", opened.error().describe()}});
+}
+
 std::vector<device::Listener*> both(device::Listener& first, device::Listener* second) {
   if (second == nullptr) return {&first};
   return {&first, second};
@@ -283,6 +302,7 @@ Result<std::unique_ptr<Agent>> Agent::start(const Settings& settings, const Make
   }
   auto parts = make(settings, data ? data->path() : std::string());
   if (!parts) return fail(parts.error());
+  if (data) open_control_socket(**server, data->path());
   auto recorder = make_recorder(settings, *parts);
   if (!recorder) return fail(recorder.error());
   return std::unique_ptr<Agent>(new Agent(settings, std::move(data), std::move(*parts),

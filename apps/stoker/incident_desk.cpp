@@ -39,7 +39,7 @@ Finding make_problem(const std::string& file, std::string rule, std::string mess
 
 // The database with the files that SQLite keeps beside it. Returns where it is now.
 Result<std::string> put_aside(const std::string& file, WallTime now) {
-  const std::string aside = fmt::format("{}.unreadable-{}", file, format_utc(now));
+  std::string aside = fmt::format("{}.unreadable-{}", file, format_utc(now));
   std::error_code problem;
   std::filesystem::rename(file, aside, problem);
   if (problem) return fail(ErrorCode::io, fmt::format("rename {}: {}", file, problem.message()));

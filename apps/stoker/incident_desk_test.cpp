@@ -1,6 +1,7 @@
 // The desk between events, checks, book and database: restarts, old lines, broken files, kills.
 #include "incident_desk.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -3,10 +3,17 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
+#include <vector>
 
+#include "agent.h"
+#include "api/incident_request.h"
 #include "api/incidents_view.h"
+#include "api/views.h"
 #include "base/text.h"
 #include "command_line.h"
+#include "config/duration.h"
+#include "net/http_client.h"
 #include "verbs.h"
 
 namespace stoker::app {
@@ -23,8 +30,13 @@ Exit codes: 0 none that is not over, 1 there are some, 2 no agent answers.)";
 constexpr const char* one_examples = R"(Examples:
   stoker incident 3                       why, what to do, the lines, what happened to it
   stoker incident 3 -o json
+  stoker incident 3 --acknowledge --note "looking at it"
+  stoker incident 3 --suppress 4h --note "card is ordered"
+  stoker incident 3 --resolve             where no check still finds it
 
-Exit codes: 0 it is over, 1 it is not, 2 there is none of that number, or no agent answers.)";
+What changes one goes through the socket in the agent's data folder: on its machine, as its user or root.
+Exit codes: 0 it is over, or the change was made; 1 it is not over; 2 there is none of that number, it could
+not be changed, or no agent answers.)";
 
 constexpr const char* not_over =
     "/api/v1/incidents?state=open,acknowledged,mitigating,proving,suppressed";
@@ -34,6 +46,9 @@ struct IncidentFlags {
   Output output = Output::table;
   bool all = false;
   std::string id;
+  bool acknowledge = false, mitigate = false, resolve = false, reopen = false;
+  std::string suppress;  // a duration
+  std::string note;
 };
 
 using View = Result<api::IncidentsView> (*)(const std::string&, const TableStyle&);
@@ -56,11 +71,59 @@ int list(const IncidentFlags& flags) {
   return print(flags, flags.all ? "/api/v1/incidents" : not_over, &api::view_incidents);
 }
 
+// What the flags ask to be done; none: only to look.
+Result<std::optional<incident::Request>> request_of(const IncidentFlags& flags) {
+  using enum IncidentState;
+  std::vector<IncidentState> wanted;
+  if (flags.acknowledge) wanted.push_back(acknowledged);
+  if (flags.mitigate) wanted.push_back(mitigating);
+  if (flags.resolve) wanted.push_back(resolved);
+  if (flags.reopen) wanted.push_back(open);
+  if (!flags.suppress.empty()) wanted.push_back(suppressed);
+  if (wanted.size() > 1) return fail(ErrorCode::invalid_input, "ask for one change at a time");
+  if (wanted.empty() && flags.note.empty()) return std::nullopt;
+  if (wanted.empty()) {
+    return fail(ErrorCode::invalid_input, "--note goes with a change, e.g. --acknowledge");
+  }
+  incident::Request request{.to = wanted.front(), .note = flags.note};
+  if (request.to != suppressed) return request;
+  const auto duration = config::parse_duration(flags.suppress);
+  if (!duration) return fail(duration.error());
+  if (*duration < Seconds(1)) return fail(ErrorCode::invalid_input, "--suppress: at least 1s");
+  request.for_how_long = *duration;
+  return request;
+}
+
+int change(const IncidentFlags& flags, const incident::Request& request) {
+  const auto settings = resolve_settings(flags.agent.config);
+  if (!settings) return exit_could_not;
+  const auto socket = settings->text(config::OptionId::data) + "/" + control_socket;
+  const auto answer = net::http_send({.method = "POST",
+                                      .url = "http://agent/api/v1/incidents/" + flags.id,
+                                      .body = api::incident_request_body(request),
+                                      .unix_socket = socket});
+  if (!answer) {
+    return complain(
+        fmt::format("no agent answers at {}: it has to run on this machine with this "
+                    "--data DIR, and you have to be its user or root ({})",
+                    socket, answer.error().message()));
+  }
+  if (answer->status != 200) return complain(api::error_message(answer->body));
+  if (flags.output != Output::table) return print_document(answer->body, flags.output);
+  const auto view = api::view_incidents(answer->body, table_style());
+  if (!view) return complain(view.error().describe());
+  fmt::print("{}", view->text);
+  return exit_nothing_wrong;
+}
+
 int one(const IncidentFlags& flags) {
   if (!whole_number<std::uint64_t>(flags.id)) {
     return complain(
         fmt::format("'{}' is no number of an incident: `stoker incidents` lists them", flags.id));
   }
+  const auto request = request_of(flags);
+  if (!request) return complain(request.error().message());
+  if (*request) return change(flags, **request);
   return print(flags, "/api/v1/incidents/" + flags.id, &api::view_incident);
 }
 
@@ -78,10 +141,19 @@ void add_incidents_verb(CLI::App& app, int& exit_code) {
 
 void add_incident_verb(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<IncidentFlags>();
-  CLI::App* verb = app.add_subcommand("incident", "Show everything about one incident");
+  CLI::App* verb =
+      app.add_subcommand("incident", "Show everything about one incident, or change it");
   verb->add_option("ID", flags->id, "Its number in `stoker incidents`")->required();
   add_agent_flags(*verb, flags->agent);
+  add_option_flags(*verb, flags->agent.config, {config::OptionId::data});
   add_output_flag(*verb, flags->output, "table|json|yaml");
+  verb->add_flag("--acknowledge", flags->acknowledge, "Somebody looks at it");
+  verb->add_flag("--mitigate", flags->mitigate, "Somebody is repairing it");
+  verb->add_option("--suppress", flags->suppress, "Tell nobody of it for so long, e.g. 4h")
+      ->type_name("DURATION");
+  verb->add_flag("--resolve", flags->resolve, "It is over; refused while a check still finds it");
+  verb->add_flag("--reopen", flags->reopen, "As if nobody had looked at it");
+  verb->add_option("--note", flags->note, "Why; kept in its timeline")->type_name("TEXT");
   verb->footer(one_examples);
   verb->callback([flags, &exit_code] { exit_code = one(*flags); });
 }

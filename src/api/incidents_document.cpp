@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "model/render.h"
 
@@ -75,9 +76,9 @@ std::string incidents_document(const std::vector<Incident>& incidents,
                                const std::vector<IncidentState>& states) {
   JsonWriter json;
   json.begin_object().member("schema", "stoker.dev/v1/incident").key("incidents").begin_array();
-  for (auto one = incidents.rbegin(); one != incidents.rend(); ++one) {
-    if (states.empty() || std::ranges::find(states, one->state) != states.end()) {
-      write_incident(json, *one);
+  for (const Incident& one : std::views::reverse(incidents)) {
+    if (states.empty() || std::ranges::find(states, one.state) != states.end()) {
+      write_incident(json, one);
     }
   }
   json.end_array().end_object();

@@ -11,6 +11,7 @@
 #include "api/expect_document.h"
 #include "api/gpu_name.h"
 #include "api/history_document.h"
+#include "api/incident_request.h"
 #include "api/incidents_document.h"
 #include "api/topology_document.h"
 #include "base/closest.h"
@@ -156,6 +157,8 @@ Service::Service(Snapshots snapshots, ServiceOptions options, const Clock& clock
       history_(options.history),
       events_(options.events),
       incidents_(std::move(options.incidents)),
+      change_incident_(std::move(options.change_incident)),
+      user_name_(std::move(options.user_name)),
       incident_problems_(std::move(options.incident_problems)),
       replay_(std::move(options.replay)),
       version_(options.version),
@@ -277,6 +280,23 @@ Response Service::incidents(const Request& request) {
                              incidents_page));
 }
 
+Response Service::change_incident(const Request& request) {
+  if (!request.local_user) {
+    return problem(request, 403, ErrorCode::no_permission,
+                   "incidents are changed through the agent's own socket alone, where it is known "
+                   "who asks: `stoker incident ID --acknowledge` on this machine");
+  }
+  auto asked = parse_incident_request(request.body);
+  if (!asked) return problem(request, 400, asked.error().code(), asked.error().message());
+  asked->who = user_name_(*request.local_user);
+  const auto id = whole_number<std::uint64_t>(request.path.substr(incidents_page.size() + 1));
+  const auto changed = id ? change_incident_(*id, *asked)
+                          : Result<Incident>(fail(ErrorCode::not_found, "that is no incident"));
+  if (changed) return json(incidents_document({*changed}, {}));
+  return problem(request, changed.error().code() == ErrorCode::not_found ? 404 : 409,
+                 changed.error().code(), changed.error().message());
+}
+
 std::optional<history::HistoryFacts> Service::history_facts() const {
   if (history_ == nullptr) return std::nullopt;
   return history_->facts();
@@ -289,6 +309,9 @@ Response Service::answer(const Request& request) {
                         (path == incidents_page || path[incidents_page.size()] == '/');
   const bool known = one || incident || std::ranges::find(pages, path, &Page::path) != pages.end();
   if (!known) return not_found(request);
+  if (request.method == "POST" && incident && path != incidents_page && change_incident_) {
+    return change_incident(request);
+  }
   if (request.method != "GET") {
     auto response = problem(request, 405, ErrorCode::invalid_input,
                             fmt::format("{} can only be read (GET, HEAD)", path));

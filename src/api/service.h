@@ -14,6 +14,7 @@
 #include "export/render.h"
 #include "health/expected.h"
 #include "history/history.h"
+#include "incident/book.h"
 #include "model/event_source.h"
 #include "model/incident.h"
 #include "model/replay_state.h"
@@ -34,6 +35,10 @@ struct ServiceOptions {
   const store::EventLog* events = nullptr;
   // Oldest first; not set: none are kept.
   std::function<std::vector<Incident>()> incidents;
+  // Not set: nobody may. What is not found or can't be done says so.
+  std::function<Result<Incident>(std::uint64_t, const incident::Request&)> change_incident;
+  // Of a user id, for who changes one; set where change_incident is.
+  std::function<std::string(std::uint32_t)> user_name;
   // What is wrong with keeping them; not set: nothing.
   std::function<std::vector<Finding>()> incident_problems;
   // How far a replay is; not set: what is told is happening now.
@@ -43,7 +48,7 @@ struct ServiceOptions {
 // Routes: / (what there is), /metrics, /healthz, /health, /readyz, /api/v1/status, /api/v1/gpus,
 // /api/v1/gpus/{index|uuid|pci}, /api/v1/topology, /api/v1/expect, /api/v1/history, /api/v1/events,
 // /api/v1/incidents, /api/v1/incidents/{id}, /api/v1/fields.
-// GET and HEAD; anything else is 405. Errors below /api are JSON:
+// GET and HEAD, and POST to one incident through the Unix socket; anything else is 405. Errors below /api are JSON:
 // {"schema":"stoker.dev/v1/error","error":{"code","message"}}.
 class Service {
  public:
@@ -74,6 +79,7 @@ class Service {
   net::Response history(const net::Request& request);
   net::Response events(const net::Request& request);
   net::Response incidents(const net::Request& request);
+  net::Response change_incident(const net::Request& request);
   [[nodiscard]] std::optional<history::HistoryFacts> history_facts() const;
 
   // Constant after construction.
@@ -81,6 +87,8 @@ class Service {
   const history::History* const history_;
   const store::EventLog* const events_;
   const std::function<std::vector<Incident>()> incidents_;
+  const std::function<Result<Incident>(std::uint64_t, const incident::Request&)> change_incident_;
+  const std::function<std::string(std::uint32_t)> user_name_;
   const std::function<std::vector<Finding>()> incident_problems_;
   const std::function<std::optional<ReplayState>()> replay_;
   const std::string version_;

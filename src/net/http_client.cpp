@@ -39,14 +39,43 @@ bool curl_ready() {
   return ready;
 }
 
+using HeaderList = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
+
+HeaderList headers_of(const ClientRequest& request) {
+  HeaderList list(nullptr, &curl_slist_free_all);
+  const auto add = [&list](const std::string& name, const std::string& value) {
+    curl_slist* longer = curl_slist_append(list.get(), fmt::format("{}: {}", name, value).c_str());
+    if (longer == nullptr) return;
+    static_cast<void>(list.release());
+    list.reset(longer);
+  };
+  if (request.method != "GET") add("Content-Type", request.content_type);
+  for (const auto& [name, value] : request.headers) add(name, value);
+  return list;
+}
+
+// `request` and `headers` must outlive the transfer.
+void set_request(CURL* handle, const ClientRequest& request, const HeaderList& headers) {
+  curl_easy_setopt(handle, CURLOPT_URL, request.url.c_str());
+  curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers.get());
+  if (!request.unix_socket.empty()) {
+    curl_easy_setopt(handle, CURLOPT_UNIX_SOCKET_PATH, request.unix_socket.c_str());
+  }
+  if (request.method == "GET") return;
+  curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+  curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE, static_cast<long>(request.body.size()));
+  curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request.body.c_str());
+}
+
 }  // namespace
 
-Result<ClientResponse> http_get(const std::string& url, const ClientOptions& options) {
+Result<ClientResponse> http_send(const ClientRequest& request, const ClientOptions& options) {
   using Handle = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
   const Handle handle(curl_ready() ? curl_easy_init() : nullptr, &curl_easy_cleanup);
   if (!handle) return fail(ErrorCode::internal, "libcurl could not be started");
   Sink sink{.limit = options.max_body_bytes};
-  curl_easy_setopt(handle.get(), CURLOPT_URL, url.c_str());
+  const HeaderList headers = headers_of(request);
+  set_request(handle.get(), request, headers);
   curl_easy_setopt(handle.get(), CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(handle.get(), CURLOPT_NOPROXY, "*");
   curl_easy_setopt(handle.get(), CURLOPT_NOSIGNAL, 1L);
@@ -58,7 +87,7 @@ Result<ClientResponse> http_get(const std::string& url, const ClientOptions& opt
     long system_error = 0;
     curl_easy_getinfo(handle.get(), CURLINFO_OS_ERRNO, &system_error);
     return fail(code_of(code, system_error),
-                fmt::format("GET {}: {}", url, curl_easy_strerror(code)));
+                fmt::format("{} {}: {}", request.method, request.url, curl_easy_strerror(code)));
   }
   long status = 0;
   const char* content_type = nullptr;
@@ -66,6 +95,10 @@ Result<ClientResponse> http_get(const std::string& url, const ClientOptions& opt
   curl_easy_getinfo(handle.get(), CURLINFO_CONTENT_TYPE, &content_type);
   return ClientResponse{static_cast<int>(status), content_type == nullptr ? "" : content_type,
                         std::move(sink.body)};
+}
+
+Result<ClientResponse> http_get(const std::string& url, const ClientOptions& options) {
+  return http_send({.url = url}, options);
 }
 
 }  // namespace stoker::net

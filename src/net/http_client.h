@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 
@@ -13,15 +15,25 @@ struct ClientOptions {
   std::size_t max_body_bytes = 64 << 20;
 };
 
+struct ClientRequest {
+  std::string method = "GET";
+  std::string url;
+  std::string body;  // of a POST
+  std::string content_type = "application/json";
+  std::vector<std::pair<std::string, std::string>> headers;  // besides these
+  std::string unix_socket;                                   // a path; empty: the URL's host
+};
+
 struct ClientResponse {
   int status = 0;
   std::string content_type;
   std::string body;
 };
 
-// GET of an http:// or https:// URL: no proxy, no redirects. Any status is a response. unavailable
-// where the connection is refused, so that nobody listens; timeout; invalid_input for a URL that is
-// none; corrupt for a body that is too long; io for every other failure.
+// To an http:// or https:// URL: no proxy, no redirects. Any status is a response. unavailable where
+// the connection is refused, so that nobody listens; timeout; invalid_input for a URL that is none;
+// corrupt for a body that is too long; io for every other failure.
+Result<ClientResponse> http_send(const ClientRequest& request, const ClientOptions& options = {});
 Result<ClientResponse> http_get(const std::string& url, const ClientOptions& options = {});
 
 }  // namespace stoker::net

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,8 @@ struct Request {
   std::string query;   // "gpu=0&since=1h", as sent
   std::string accept;
   std::string body;
+  // User id of who asks, where it came through a Unix socket; else nobody knows who it is.
+  std::optional<std::uint32_t> local_user;
 };
 
 struct Response {
@@ -51,6 +54,9 @@ class HttpServer {
   // address that is none, unavailable with what to do if it is taken, no_permission for a port that
   // needs root.
   static Result<std::unique_ptr<HttpServer>> bind(ServerOptions options);
+  // A second door, for this process's user and root alone: the file is made anew with mode 0600, and removed at the
+  // end. Before serve(), once. invalid_input where the path is too long (unix(7): 107 bytes).
+  virtual Result<void> also_listen_on(const std::string& path) = 0;
   // Serves in a thread of its own until destroyed, which takes less than a second. Once.
   virtual void serve(Handler handler) = 0;
   virtual ~HttpServer() = default;

@@ -1,10 +1,14 @@
 #include "net/http_server.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
+#include <filesystem>
 #include <thread>
 
+#include "net/http_client.h"
 #include "net/raw_client_test_support.h"
 
 namespace stoker::net {
@@ -50,6 +54,37 @@ std::string gunzip(const std::string& packed) {
   out.resize(stream.total_out);
   inflateEnd(&stream);
   return out;
+}
+
+TEST(HttpServer, HasADoorForItsOwnerThatSaysWhoAsks) {
+  std::string name = ::testing::TempDir() + "doorXXXXXX";
+  const std::filesystem::path folder = ::mkdtemp(name.data());
+  const std::string path = folder / "stoker.sock";
+  const auto who = [](const Request& request) -> Response {
+    return {.body = request.method + " " + request.body + " " +
+                    (request.local_user ? std::to_string(*request.local_user) : "nobody")};
+  };
+  {
+    const auto server = HttpServer::bind({.listen = "127.0.0.1:0"});
+    ASSERT_TRUE(server) << server.error().describe();
+    const auto refused = (*server)->also_listen_on(std::string(200, 'x'));
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().message().find("too long for a Unix socket"), std::string::npos);
+    ASSERT_TRUE((*server)->also_listen_on(path));
+    (*server)->serve(who);
+    struct stat seen{};
+    ASSERT_EQ(::stat(path.c_str(), &seen), 0);
+    EXPECT_EQ(seen.st_mode & 0777U, 0600U);
+    const auto inside =
+        http_send({.method = "POST", .url = "http://localhost/", .body = "x", .unix_socket = path});
+    ASSERT_TRUE(inside) << inside.error().describe();
+    EXPECT_EQ(inside->body, "POST x " + std::to_string(::getuid()));
+    const auto outside =
+        http_send({.method = "POST", .url = "http://" + (*server)->address(), .body = "x"});
+    EXPECT_EQ(outside->body, "POST x nobody");
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  std::filesystem::remove_all(folder);
 }
 
 TEST(HttpServer, AnswersAndTellsThePortItGot) {

@@ -64,8 +64,10 @@ Response call_handler(const Handler& handler, const Request& request) {
 
 }  // namespace
 
-HttpSession::HttpSession(asio::ip::tcp::socket socket, ServerShared& shared)
+HttpSession::HttpSession(Protocol::socket socket, std::optional<std::uint32_t> local,
+                         ServerShared& shared)
     : shared_(shared),
+      local_(local),
       crowded_(shared.connections >= shared.options.max_connections),
       stream_(std::move(socket)) {
   ++shared_.connections;
@@ -118,8 +120,9 @@ void HttpSession::on_read_failed(beast::error_code error) {
 void HttpSession::answer() {
   const auto& message = parser_->get();
   if (crowded_) return refuse(503, "too many connections; try again later\n");
-  const auto request = to_request(message);
+  auto request = to_request(message);
   if (!request) return refuse(400, request.error().message() + "\n");
+  request->local_user = local_;
   send(call_handler(shared_.handler, *request), message.method() != http::verb::head,
        accepts_gzip(view(message[http::field::accept_encoding])), message.keep_alive());
 }
@@ -158,7 +161,7 @@ void HttpSession::on_sent(beast::error_code error) {
   if (error) return;
   if (response_.keep_alive()) return read_request();
   beast::error_code ignored;
-  stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  stream_.socket().shutdown(Protocol::socket::shutdown_send, ignored);
   stream_.expires_after(linger_time);
   linger();
 }

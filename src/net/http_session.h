@@ -1,9 +1,9 @@
 // Edge: one connection of the HTTP server. Internal to src/net.
 #pragma once
 
-#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
@@ -26,7 +26,10 @@ struct ServerShared {
 // or lets a time pass. Lives as long as an operation of it is pending.
 class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
-  HttpSession(boost::asio::ip::tcp::socket socket, ServerShared& shared);
+  using Protocol = boost::asio::generic::stream_protocol;  // TCP, or a Unix socket
+
+  // `local`: who is at the other end of a Unix socket.
+  HttpSession(Protocol::socket socket, std::optional<std::uint32_t> local, ServerShared& shared);
   ~HttpSession();
   HttpSession(const HttpSession&) = delete;
   HttpSession& operator=(const HttpSession&) = delete;
@@ -48,10 +51,11 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
 
   // Constant after construction.
   ServerShared& shared_;
+  const std::optional<std::uint32_t> local_;
   const bool crowded_;  // one connection too many: answered 503
 
   // Touched by the server's thread alone.
-  boost::beast::tcp_stream stream_;
+  boost::beast::basic_stream<Protocol> stream_;
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
   HttpResponse response_;
