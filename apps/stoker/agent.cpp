@@ -187,7 +187,7 @@ api::ServiceOptions service_options(const Settings& settings, const history::His
           .expected = expected_of(settings),
           .history = &history,
           .events = &events,
-          .incidents = [&incidents] { return incidents.all(); },
+          .incidents = [&incidents](std::optional<std::uint64_t> id) { return incidents.kept(id); },
           .change_incident =
               [&incidents](std::uint64_t id, const incident::Request& request) {
                 return incidents.request(id, request);

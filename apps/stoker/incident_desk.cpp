@@ -18,7 +18,8 @@ constexpr Seconds look_every{1};
 // A GPU is known by its UUID; until the driver has listed them, an event has only an address.
 constexpr Seconds wait_for_gpus{30};
 constexpr std::size_t most_waiting = 8192;
-constexpr Milliseconds write_every{100};
+// In a storm one write has what came meanwhile.
+constexpr Milliseconds between_writes{20};
 // The kernel keeps its lines for days: what is older than this when nothing was ever read is history.
 constexpr Seconds news_for{300};
 // The same record's time, reckoned twice from the kernel's own clock.
@@ -72,6 +73,7 @@ bool is_ready(const store::Snapshot& snapshot, MonotonicTime now) {
 
 IncidentDesk::IncidentDesk(IncidentParts parts)
     : parts_(std::move(parts)), began_(parts_.clock.wall()), expected_(parts_.expected) {
+  const MutexLock file_lock(file_mutex_);
   const MutexLock lock(mutex_);
   if (!parts_.file.empty()) open_file();
   if (parts_.log.empty() || marks_.contains(parts_.log)) return;
@@ -108,17 +110,30 @@ void IncidentDesk::open_file() {
 }
 
 void IncidentDesk::start() {
-  thread_ = std::jthread([this](const std::stop_token& stop) {
-    do look();
-    while (sleep_unless_stopped(stop, look_every));
-  });
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+void IncidentDesk::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    look();
+    const auto next = std::chrono::steady_clock::now() + look_every;
+    do {
+      save();
+      if (!sleep_unless_stopped(stop, between_writes)) break;
+      const MutexLock lock(mutex_);
+      // What could not be written waits for the next look.
+      const auto changed = [this]() REQUIRES(mutex_) {
+        return !problem_ && (!unsaved_.empty() || marks_moved_);
+      };
+      changed_.wait_until(mutex_, stop, next, changed);
+    } while (std::chrono::steady_clock::now() < next && !stop.stop_requested());
+  }
 }
 
 void IncidentDesk::stop() {
   thread_.request_stop();
   if (thread_.joinable()) thread_.join();
-  const MutexLock lock(mutex_);
-  keep(true);
+  save();
 }
 
 void IncidentDesk::set_expected(health::Expected expected) {
@@ -155,7 +170,7 @@ void IncidentDesk::hear(const std::vector<Event>& events) {
     marks_[event.origin.source] = mark;
     marks_moved_ = true;
   }
-  keep(false);
+  collect();
 }
 
 void IncidentDesk::hear(const Event& event, bool old) {
@@ -186,47 +201,61 @@ void IncidentDesk::look() {
   }
   book_.find(signals, view_, now);
   book_.pass(now);
-  keep(true);
+  collect();
 }
 
-void IncidentDesk::keep(bool now) {
-  bool fresh = false;
+void IncidentDesk::collect() {
   for (auto& changed : book_.take_changed(parts_.clock.wall())) {
-    fresh |= changed.revision == 1;
     unsaved_.insert_or_assign(changed.id, std::move(changed));
   }
-  const MonotonicTime time = parts_.clock.monotonic();
-  if (file_ == nullptr) return unsaved_.clear();
-  if (unsaved_.empty() && !marks_moved_) return;
-  if (!now && !fresh && time - saved_at_ < write_every) return;
-  std::vector<Incident> incidents;
-  incidents.reserve(unsaved_.size());
-  for (const auto& [id, incident] : unsaved_) incidents.push_back(incident);
+  if (!unsaved_.empty() || marks_moved_) changed_.notify_one();
+}
+
+void IncidentDesk::save() {
+  const MutexLock file_lock(file_mutex_);
+  std::map<std::uint64_t, Incident> taken;
   std::vector<db::ReadMark> marks;
-  for (const auto& [source, mark] : marks_) marks.push_back(mark);
-  const auto saved = file_->save(incidents, marks);
-  saved_at_ = time;
-  if (saved) {
-    problem_.reset();
+  {
+    const MutexLock lock(mutex_);
+    if (unsaved_.empty() && !marks_moved_) return;
     marks_moved_ = false;
-    return unsaved_.clear();
+    taken = std::exchange(unsaved_, {});
+    for (const auto& [source, mark] : marks_) marks.push_back(mark);
   }
-  // They stay, and are tried again at the next look.
+  if (file_ == nullptr) return;
+  std::vector<Incident> incidents;
+  incidents.reserve(taken.size());
+  for (const auto& [id, incident] : taken) incidents.push_back(incident);
+  const auto saved = file_->save(incidents, marks);
+  const MutexLock lock(mutex_);
+  tell_saved(saved, std::move(taken));
+}
+
+void IncidentDesk::tell_saved(const Result<void>& saved,
+                              std::map<std::uint64_t, Incident> written) {
+  if (saved) return problem_.reset();
+  // They are tried again at the next look, with what came since.
+  unsaved_.merge(written);
+  marks_moved_ = true;
   if (!problem_) log::warning("incidents_not_kept", {{"reason", saved.error().describe()}});
   problem_ = make_problem(parts_.file, "incidents-not-kept",
                           "Incidents are not kept on disk; a restart loses what came since",
                           saved.error());
 }
 
-std::vector<Incident> IncidentDesk::all() const {
+std::vector<Incident> IncidentDesk::kept(std::optional<std::uint64_t> id) const {
   const MutexLock lock(mutex_);
-  return book_.all();
+  return id ? book_.one(*id) : book_.all();
 }
 
 Result<Incident> IncidentDesk::request(std::uint64_t id, const incident::Request& request) {
-  const MutexLock lock(mutex_);
-  auto changed = book_.request(id, request, parts_.clock.wall());
-  keep(true);
+  auto changed = [&] {
+    const MutexLock lock(mutex_);
+    auto done = book_.request(id, request, parts_.clock.wall());
+    collect();
+    return done;
+  }();
+  save();
   return changed;
 }
 

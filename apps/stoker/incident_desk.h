@@ -1,5 +1,7 @@
 // Composition: the node's incidents: what is found and what is heard goes into the book, what changes into the
-// database. One lock; an event is in the book, and to be asked for, before on_events() returns.
+// database. An event is in the book, and to be asked for, before on_events() returns; a thread writes it down, so that a
+// slow disk delays nobody. What was not written when the process dies is read again from its log: incidents and how
+// far the log was read are written together.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +39,7 @@ class IncidentDesk {
   IncidentDesk(const IncidentDesk&) = delete;
   IncidentDesk& operator=(const IncidentDesk&) = delete;
 
-  // Looks at the node every second, in a thread of its own.
+  // Looks at the node every second and writes what changed at once, in a thread of its own.
   void start();
   void stop();
 
@@ -46,27 +48,41 @@ class IncidentDesk {
   void on_events(const std::vector<Event>& events) EXCLUDES(mutex_);
   // One look, as the thread has every second.
   void look() EXCLUDES(mutex_);
+  // Writes what has changed since the last time.
+  void save() EXCLUDES(file_mutex_, mutex_);
   void set_expected(health::Expected expected) EXCLUDES(mutex_);
 
-  [[nodiscard]] std::vector<Incident> all() const EXCLUDES(mutex_);
-  Result<Incident> request(std::uint64_t id, const incident::Request& request) EXCLUDES(mutex_);
+  // The one with this id, or all, oldest first.
+  [[nodiscard]] std::vector<Incident> kept(std::optional<std::uint64_t> id = {}) const
+      EXCLUDES(mutex_);
+  // Written when it returns.
+  Result<Incident> request(std::uint64_t id, const incident::Request& request)
+      EXCLUDES(file_mutex_, mutex_);
   // What is wrong with keeping them.
   [[nodiscard]] std::vector<Finding> problems() const EXCLUDES(mutex_);
 
  private:
   using Marks = std::map<std::string, db::ReadMark>;  // by source
 
-  void open_file() REQUIRES(mutex_);
+  void open_file() REQUIRES(file_mutex_, mutex_);
+  void run(const std::stop_token& stop);
   void hear(const std::vector<Event>& events) REQUIRES(mutex_);
   void hear(const Event& event, bool old) REQUIRES(mutex_);
-  // Writes what changed; at once where something is new, else at the next look at the latest.
-  void keep(bool now) REQUIRES(mutex_);
+  // Takes what changed to be written.
+  void collect() REQUIRES(mutex_);
+  void tell_saved(const Result<void>& saved, std::map<std::uint64_t, Incident> written)
+      REQUIRES(mutex_);
 
   // Constant after construction.
   const IncidentParts parts_;
   const WallTime began_;
 
+  // Before mutex_, where both are held.
+  Mutex file_mutex_;
+  std::unique_ptr<db::IncidentDb> file_ GUARDED_BY(file_mutex_);  // nullptr: see problem_
+
   mutable Mutex mutex_;
+  CondVar changed_;
   incident::Book book_ GUARDED_BY(mutex_);
   incident::NodeView view_ GUARDED_BY(mutex_);
   bool seen_ GUARDED_BY(mutex_) = false;           // has view_ got the node's GPUs?
@@ -75,8 +91,6 @@ class IncidentDesk {
   Marks marks_ GUARDED_BY(mutex_);
   bool marks_moved_ GUARDED_BY(mutex_) = false;
   std::map<std::uint64_t, Incident> unsaved_ GUARDED_BY(mutex_);
-  MonotonicTime saved_at_ GUARDED_BY(mutex_);
-  std::unique_ptr<db::IncidentDb> file_ GUARDED_BY(mutex_);  // nullptr: see problem_
   std::optional<Finding> put_aside_ GUARDED_BY(mutex_);
   std::optional<Finding> problem_ GUARDED_BY(mutex_);
 

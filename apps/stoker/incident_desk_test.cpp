@@ -75,7 +75,7 @@ class Desk : public ::testing::Test {
   }
   static std::vector<std::string> told(const IncidentDesk& desk) {
     std::vector<std::string> words;
-    for (const auto& one : desk.all()) {
+    for (const auto& one : desk.kept()) {
       words.push_back(fmt::format("{} {} {} x{}", to_string(one.state), one.cause, one.entity.id,
                                   one.occurrences));
     }
@@ -148,8 +148,8 @@ TEST_F(Desk, ALineThatAProgramWroteIsShownAsSuchAndAsksForNothing) {
   auto events = said(off_bus, 0, 10);
   events[0].details.push_back({"writer", "program"});
   desk->on_events(events);
-  ASSERT_EQ(desk->all().size(), 1U);
-  const auto one = desk->all()[0];
+  ASSERT_EQ(desk->kept().size(), 1U);
+  const auto one = desk->kept()[0];
   EXPECT_EQ(one.severity, Severity::warning);
   EXPECT_EQ(one.action, Action::observe);
   EXPECT_THAT(one.message, HasSubstr("written into the kernel log by a program"));
@@ -164,6 +164,7 @@ TEST_F(Desk, AFileThatIsNoDatabaseIsPutAsideAndSaid) {
   EXPECT_THAT(problems[0].evidence.back(), HasSubstr(".unreadable-"));
   desk->look();
   desk->on_events(said(off_bus, 0, 10));
+  desk->save();
   EXPECT_THAT(told(*open()), ElementsAre("open gpu-off-bus GPU-0 x1"));
 }
 
@@ -248,14 +249,14 @@ TEST_F(KilledDesk, LosesNoIncidentAndCountsNoLineTwice) {
   const auto log = follow(*desk);
   const auto heard = [&desk] {
     std::uint64_t sum = 0;
-    for (const auto& one : desk->all()) sum += one.occurrences;
+    for (const auto& one : desk->kept()) sum += one.occurrences;
     return sum;
   };
   const auto until = system_clock().monotonic() + Seconds(60);
   while (heard() < written_ && system_clock().monotonic() < until) usleep(10'000);
   log->stop();
   EXPECT_EQ(heard(), written_);
-  EXPECT_EQ(desk->all().size(), 4U);
+  EXPECT_EQ(desk->kept().size(), 4U);
   EXPECT_THAT(desk->problems(), IsEmpty());
 }
 

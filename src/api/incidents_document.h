@@ -16,9 +16,11 @@ namespace stoker::api {
 // [state=WORD[,WORD]...]: only those; all that are kept where it is left out. invalid_input with what would be right.
 Result<std::vector<IncidentState>> parse_incidents_question(std::string_view query);
 
-// {"schema":"stoker.dev/v1/incident","incidents":[...]}, the newest first.
+// {"schema":"stoker.dev/v1/incident","incidents":[...]}, the newest first; of each the first and the last four lines of
+// evidence, so that the list of a bad day stays small.
 std::string incidents_document(const std::vector<Incident>& incidents,
                                const std::vector<IncidentState>& states);
-void write_incident(JsonWriter& json, const Incident& incident);
+// The same of one, with all the evidence that is kept.
+std::string incident_document(const Incident& incident);
 
 }  // namespace stoker::api

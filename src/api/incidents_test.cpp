@@ -36,9 +36,12 @@ class IncidentsService : public ::testing::Test {
   IncidentsService()
       : service_([] { return store::Snapshot{}; },
                  {.incidents =
-                      [] {
-                        return std::vector{make(1, IncidentState::resolved),
+                      [](std::optional<std::uint64_t> id) {
+                        std::vector all = {make(1, IncidentState::resolved),
                                            make(2, IncidentState::open)};
+                        std::erase_if(all,
+                                      [id](const Incident& one) { return id && one.id != *id; });
+                        return all;
                       },
                   .change_incident = [this](std::uint64_t id,
                                             const incident::Request& request) -> Result<Incident> {
@@ -107,6 +110,20 @@ TEST(IncidentRequest, RefusesWhatItDoesNotUnderstandAndSaysWhatWouldBeRight) {
     ASSERT_FALSE(request) << body;
     EXPECT_THAT(request.error().message(), HasSubstr("right would be {")) << body;
   }
+}
+
+TEST(IncidentsDocument, ShowsSomeLinesOfEachInAListAndAllOfOne) {
+  auto one = make(2, IncidentState::open);
+  one.evidence.clear();
+  for (int n = 0; n < 20; ++n) one.evidence.push_back({one.opened_at, std::to_string(n)});
+  one.evidence_left_out = 100;
+  const auto list = incidents_document({one}, {});
+  EXPECT_THAT(list, HasSubstr(R"("text":"3"},{)"));
+  EXPECT_THAT(list, HasSubstr(R"("text":"16"},{)"));
+  EXPECT_THAT(list, Not(HasSubstr(R"("text":"4"})")));
+  EXPECT_THAT(list, HasSubstr(R"("evidence_left_out":112,)"));
+  EXPECT_THAT(incident_document(one), HasSubstr(R"("text":"10"},{)"));
+  EXPECT_THAT(incident_document(one), HasSubstr(R"("evidence_left_out":100,)"));
 }
 
 TEST(IncidentsView, ShowsEverythingAndNothingOfATerminalsLanguage) {

@@ -269,12 +269,13 @@ Response Service::incidents(const Request& request) {
   }
   const auto states = parse_incidents_question(request.query);
   if (!states) return problem(request, 400, states.error().code(), states.error().message());
-  auto all = incidents_();
-  if (request.path == incidents_page) return json(incidents_document(all, *states));
+  if (request.path == incidents_page) {
+    return json(incidents_document(incidents_(std::nullopt), *states));
+  }
   const auto word = std::string_view(request.path).substr(incidents_page.size() + 1);
   const auto id = whole_number<std::uint64_t>(word);
-  std::erase_if(all, [&id](const Incident& one) { return one.id != id; });
-  if (!all.empty()) return json(incidents_document(all, {}));
+  const auto one = id ? incidents_(id) : std::vector<Incident>();
+  if (!one.empty()) return json(incident_document(one.front()));
   return problem(request, 404, ErrorCode::not_found,
                  fmt::format("there is no incident \"{}\": {} lists those that are kept", word,
                              incidents_page));
@@ -292,7 +293,7 @@ Response Service::change_incident(const Request& request) {
   const auto id = whole_number<std::uint64_t>(request.path.substr(incidents_page.size() + 1));
   const auto changed = id ? change_incident_(*id, *asked)
                           : Result<Incident>(fail(ErrorCode::not_found, "that is no incident"));
-  if (changed) return json(incidents_document({*changed}, {}));
+  if (changed) return json(incident_document(*changed));
   return problem(request, changed.error().code() == ErrorCode::not_found ? 404 : 409,
                  changed.error().code(), changed.error().message());
 }

@@ -33,8 +33,8 @@ struct ServiceOptions {
   const history::History* history = nullptr;
   // Must outlive the service; nullptr: none are.
   const store::EventLog* events = nullptr;
-  // Oldest first; not set: none are kept.
-  std::function<std::vector<Incident>()> incidents;
+  // The one with this id, or all, oldest first; not set: none are kept.
+  std::function<std::vector<Incident>(std::optional<std::uint64_t>)> incidents;
   // Not set: nobody may. What is not found or can't be done says so.
   std::function<Result<Incident>(std::uint64_t, const incident::Request&)> change_incident;
   // Of a user id, for who changes one; set where change_incident is.
@@ -86,7 +86,7 @@ class Service {
   const Snapshots snapshots_;
   const history::History* const history_;
   const store::EventLog* const events_;
-  const std::function<std::vector<Incident>()> incidents_;
+  const std::function<std::vector<Incident>(std::optional<std::uint64_t>)> incidents_;
   const std::function<Result<Incident>(std::uint64_t, const incident::Request&)> change_incident_;
   const std::function<std::string(std::uint32_t)> user_name_;
   const std::function<std::vector<Finding>()> incident_problems_;

@@ -394,6 +394,11 @@ std::vector<Incident> Book::take_changed(WallTime now) {
   return taken;
 }
 
+std::vector<Incident> Book::one(std::uint64_t id) const {
+  const auto at = incidents_.find(id);
+  return at == incidents_.end() ? std::vector<Incident>() : std::vector{at->second};
+}
+
 std::vector<Incident> Book::all() const {
   std::vector<Incident> copies;
   copies.reserve(incidents_.size());

@@ -72,6 +72,8 @@ class Book {
   std::vector<Incident> take_changed(WallTime now);
   // Oldest first: those that are not over, and the last that are.
   [[nodiscard]] std::vector<Incident> all() const;
+  // The one with this id; empty: it is not here.
+  [[nodiscard]] std::vector<Incident> one(std::uint64_t id) const;
   // What found no room any more; only rises.
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 

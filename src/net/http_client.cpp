@@ -44,10 +44,9 @@ using HeaderList = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
 HeaderList headers_of(const ClientRequest& request) {
   HeaderList list(nullptr, &curl_slist_free_all);
   const auto add = [&list](const std::string& name, const std::string& value) {
-    curl_slist* longer = curl_slist_append(list.get(), fmt::format("{}: {}", name, value).c_str());
-    if (longer == nullptr) return;
-    static_cast<void>(list.release());
-    list.reset(longer);
+    curl_slist* const old = list.release();
+    curl_slist* const longer = curl_slist_append(old, fmt::format("{}: {}", name, value).c_str());
+    list.reset(longer == nullptr ? old : longer);
   };
   if (request.method != "GET") add("Content-Type", request.content_type);
   for (const auto& [name, value] : request.headers) add(name, value);
