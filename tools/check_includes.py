@@ -38,6 +38,7 @@ MAY_INCLUDE = {
     "export": PURE | {"health", "incident", "cost"},
     "net": GROUND | {"os"},
     "db": GROUND | {"os"},
+    "notify": GROUND | {"net"},
     "config": GROUND | {"os", "catalog"},
     "api": PURE | {"os", "history", "topology", "health", "incident", "remedy", "export", "cost", "net",
                    "config"},

@@ -9,6 +9,7 @@
 #include "cluster/kubelet.h"
 #include "device/probe/supervisor.h"
 #include "device/simnode/sim_node.h"
+#include "notify_targets.h"
 #include "os/system_env.h"
 #include "os/user_names.h"
 
@@ -180,6 +181,7 @@ std::string boot_id(const os::Env* env) {
 
 api::ServiceOptions service_options(const Settings& settings, const history::History& history,
                                     const store::EventLog& events, IncidentDesk& incidents,
+                                    std::function<std::vector<Finding>()> incident_problems,
                                     const device::record::Replay* replay) {
   return {.version = STOKER_VERSION,
           .revision = STOKER_REVISION,
@@ -193,7 +195,7 @@ api::ServiceOptions service_options(const Settings& settings, const history::His
                 return incidents.request(id, request);
               },
           .user_name = [](std::uint32_t id) { return user_name(id); },
-          .incident_problems = [&incidents] { return incidents.problems(); },
+          .incident_problems = std::move(incident_problems),
           .replay = replay_told(replay)};
 }
 
@@ -324,7 +326,11 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
                   .file = data_ ? data_->path() + "/incidents.db" : std::string(),
                   .boot = boot_id(env_.get()),
                   .log = settings.flag(OptionId::events_kernel_log) ? kernel_log_path : "",
-                  .expected = expected_of(settings)}),
+                  .expected = expected_of(settings),
+                  .on_saved =
+                      [this](const auto& changed) {
+                        for (const auto& outbox : outboxes_) outbox->tell(changed);
+                      }}),
       nvml_xids_(
           clock_, boot_id(env_.get()),
           [this] { return std::ranges::none_of(events_.sources(), &EventSource::followed); },
@@ -334,7 +340,9 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
       heard_(both(derive_, recorder_.get())),
       source_(std::move(parts.source)),
       service_([this] { return store_.snapshot(); },
-               service_options(settings, history_, events_, incidents_, replay_)),
+               service_options(
+                   settings, history_, events_, incidents_, [this] { return incident_problems(); },
+                   replay_)),
       counters_watch_([this](auto counters, auto findings) {
         service_.set_counters(std::move(counters), std::move(findings));
       }),
@@ -347,6 +355,8 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
   if (env_ != nullptr) watch_node(settings);
   if (env_ != nullptr && settings.flag(OptionId::attribution_enabled)) watch_attribution(settings);
   if (env_ != nullptr && settings.flag(OptionId::events_kernel_log)) follow_kernel_log();
+  // What is played back has happened; nobody is told of it again.
+  if (replay_ == nullptr) open_outboxes(settings);
   incidents_.start();
 }
 
@@ -358,6 +368,7 @@ Agent::~Agent() {
   counters_watch_.stop();
   if (kernel_log_) kernel_log_->stop();
   incidents_.stop();
+  for (const auto& outbox : outboxes_) outbox->stop();
   if (attribution_watch_) attribution_watch_->stop();
   if (devices_watch_) devices_watch_->stop();
   if (node_sampler_ != nullptr) node_sampler_->stop();
@@ -410,9 +421,37 @@ void Agent::watch_attribution(const Settings& settings) {
   attribution_watch_->start();
 }
 
+std::vector<Finding> Agent::incident_problems() const {
+  auto problems = incidents_.problems();
+  for (const auto& outbox : outboxes_) {
+    if (auto problem = outbox->problem()) problems.push_back(std::move(*problem));
+  }
+  return problems;
+}
+
 void Agent::hear(std::vector<Event> events) {
   incidents_.on_events(events);
   events_.add(std::move(events));
+}
+
+void Agent::open_outboxes(const Settings& settings) {
+  std::vector<notify::Sent> sent;
+  for (const auto& one : incidents_.sent())
+    sent.push_back({one.target, one.incident, one.revision});
+  for (auto& target : notify_targets(settings)) {
+    auto& outbox = outboxes_.emplace_back(std::make_unique<notify::Outbox>(notify::OutboxParts{
+        .target = std::move(target),
+        .node = env_->hostname(),
+        .least = least_notified(settings),
+        .clock = clock_,
+        .on_sent =
+            [this](const notify::Sent& one) {
+              incidents_.on_sent({one.target, one.incident, one.revision});
+            },
+        .send = [](const net::ClientRequest& request) { return net::http_send(request); }}));
+    outbox->restore(incidents_.kept(), sent);
+    outbox->start();
+  }
 }
 
 void Agent::follow_kernel_log() {

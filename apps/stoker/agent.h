@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "api/service.h"
 #include "base/result.h"
@@ -23,6 +24,7 @@
 #include "history/keeper.h"
 #include "incident_desk.h"
 #include "net/http_server.h"
+#include "notify/outbox.h"
 #include "os/env.h"
 #include "sample/derive.h"
 #include "sample/devices_watch.h"
@@ -99,6 +101,8 @@ class Agent {
   void watch_attribution(const config::Settings& settings);
   void follow_kernel_log();
   void hear(std::vector<Event> events);
+  [[nodiscard]] std::vector<Finding> incident_problems() const;
+  void open_outboxes(const config::Settings& settings);
 
   // Constant after construction.
   std::optional<DataFolder> data_;        // none: a replay
@@ -109,10 +113,11 @@ class Agent {
   store::Store store_;
   store::EventLog events_;
   history::History history_;
-  std::optional<history::Keeper> keeper_;               // saves history_; none: a replay
-  std::unique_ptr<device::record::Recorder> recorder_;  // nullptr: not asked for
-  std::shared_ptr<os::Env> env_;                        // nullptr: a replay
-  IncidentDesk incidents_;                              // asks store_
+  std::optional<history::Keeper> keeper_;                  // saves history_; none: a replay
+  std::unique_ptr<device::record::Recorder> recorder_;     // nullptr: not asked for
+  std::shared_ptr<os::Env> env_;                           // nullptr: a replay
+  IncidentDesk incidents_;                                 // asks store_, tells outboxes_
+  std::vector<std::unique_ptr<notify::Outbox>> outboxes_;  // tell other systems; none: a replay
   cluster::ProcessChanges process_changes_;
   event::NvmlXids nvml_xids_;  // tells events_ and incidents_, where the kernel log can't
   device::Tee told_;           // tells store_, history_, process_changes_, nvml_xids_

@@ -107,6 +107,7 @@ void IncidentDesk::open_file() {
   file_ = std::move(*opened);
   book_.restore(std::move(kept->incidents));
   for (auto& mark : kept->marks) marks_[mark.source] = mark;
+  sent_ = std::move(kept->sent);
 }
 
 void IncidentDesk::start() {
@@ -222,13 +223,30 @@ void IncidentDesk::save() {
     taken = std::exchange(unsaved_, {});
     for (const auto& [source, mark] : marks_) marks.push_back(mark);
   }
-  if (file_ == nullptr) return;
   std::vector<Incident> incidents;
   incidents.reserve(taken.size());
   for (const auto& [id, incident] : taken) incidents.push_back(incident);
-  const auto saved = file_->save(incidents, marks);
+  if (file_ != nullptr) {
+    const auto saved = file_->save(incidents, marks);
+    const MutexLock lock(mutex_);
+    tell_saved(saved, std::move(taken));
+  }
+  // Where nothing can be written people have to be told all the same.
+  if (parts_.on_saved) parts_.on_saved(incidents);
+}
+
+std::vector<db::SentMark> IncidentDesk::sent() const {
   const MutexLock lock(mutex_);
-  tell_saved(saved, std::move(taken));
+  return sent_;
+}
+
+void IncidentDesk::on_sent(const db::SentMark& sent) {
+  const MutexLock file_lock(file_mutex_);
+  if (file_ == nullptr) return;
+  // A message that is not remembered is sent once more after a restart, with the same key.
+  if (const auto saved = file_->save(sent); !saved) {
+    log::warning("message_not_remembered", {{"reason", saved.error().describe()}});
+  }
 }
 
 void IncidentDesk::tell_saved(const Result<void>& saved,

@@ -29,6 +29,8 @@ struct IncidentParts {
   std::string boot;  // boot id; empty: not known
   std::string log;   // the source of events that is followed, "/dev/kmsg"; empty: none is
   health::Expected expected;
+  // Called in the desk's thread with what was written, or could not be.
+  std::function<void(const std::vector<Incident>&)> on_saved;
 };
 
 class IncidentDesk {
@@ -58,6 +60,9 @@ class IncidentDesk {
   // Written when it returns.
   Result<Incident> request(std::uint64_t id, const incident::Request& request)
       EXCLUDES(file_mutex_, mutex_);
+  // What was sent of them before a restart.
+  [[nodiscard]] std::vector<db::SentMark> sent() const EXCLUDES(mutex_);
+  void on_sent(const db::SentMark& sent) EXCLUDES(file_mutex_);
   // What is wrong with keeping them.
   [[nodiscard]] std::vector<Finding> problems() const EXCLUDES(mutex_);
 
@@ -90,6 +95,7 @@ class IncidentDesk {
   health::Expected expected_ GUARDED_BY(mutex_);
   Marks marks_ GUARDED_BY(mutex_);
   bool marks_moved_ GUARDED_BY(mutex_) = false;
+  std::vector<db::SentMark> sent_ GUARDED_BY(mutex_);  // as they were read
   std::map<std::uint64_t, Incident> unsaved_ GUARDED_BY(mutex_);
   std::optional<Finding> put_aside_ GUARDED_BY(mutex_);
   std::optional<Finding> problem_ GUARDED_BY(mutex_);

@@ -8,6 +8,7 @@
 #include "base/closest.h"
 #include "counters_watch.h"
 #include "device/simnode/sim_node.h"
+#include "notify_targets.h"
 
 namespace stoker::app {
 namespace {
@@ -33,6 +34,7 @@ void check_profile(const config::Settings& settings, std::vector<Finding>& findi
 
 void check_settings(const config::Settings& settings, std::vector<Finding>& findings) {
   check_profile(settings, findings);
+  check_notify(settings, findings);
   const std::string& counters = settings.text(config::OptionId::metrics_counters);
   if (counters.empty()) return;
   auto loaded = load_counters(counters);

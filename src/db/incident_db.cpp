@@ -44,6 +44,19 @@ class Database final : public IncidentDb {
     });
   }
 
+  Result<void> save(const SentMark& sent) override {
+    return tried<void>([&] {
+      SQLite::Statement row(
+          database_,
+          "INSERT INTO sent VALUES (?, ?, ?) ON CONFLICT (incident, target) DO UPDATE "
+          "SET revision = excluded.revision");
+      row.bind(1, static_cast<std::int64_t>(sent.incident));
+      row.bind(2, sent.target);
+      row.bind(3, static_cast<std::int64_t>(sent.revision));
+      row.exec();
+    });
+  }
+
   Result<void> prepare() {
     return tried<void>([this] {
       database_.exec("PRAGMA journal_mode = WAL");
@@ -87,6 +100,12 @@ class Database final : public IncidentDb {
                             static_cast<std::uint64_t>(marks.getColumn(2).getInt64()),
                             {Nanoseconds(marks.getColumn(3).getInt64())},
                             {Nanoseconds(marks.getColumn(4).getInt64())}});
+    }
+    SQLite::Statement sent(database_, "SELECT target, incident, revision FROM sent");
+    while (sent.executeStep()) {
+      kept.sent.push_back({sent.getColumn(0).getString(),
+                           static_cast<std::uint64_t>(sent.getColumn(1).getInt64()),
+                           static_cast<std::uint64_t>(sent.getColumn(2).getInt64())});
     }
     return kept;
   }

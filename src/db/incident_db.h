@@ -23,9 +23,18 @@ struct ReadMark {
   friend bool operator==(const ReadMark&, const ReadMark&) = default;
 };
 
+// That a target of messages has taken this revision of this incident.
+struct SentMark {
+  std::string target;
+  std::uint64_t incident = 0;
+  std::uint64_t revision = 0;
+  friend bool operator==(const SentMark&, const SentMark&) = default;
+};
+
 struct Kept {
   std::vector<Incident> incidents;  // those that are not over and the last that are; oldest first
   std::vector<ReadMark> marks;
+  std::vector<SentMark> sent;  // of these incidents
 };
 
 // One thread at a time. A write is safe from a kill when save() returns, and from a power cut within seconds (WAL,
@@ -42,6 +51,7 @@ class IncidentDb {
 
   // `most_over`: how many of those that are over.
   virtual Result<Kept> load(std::size_t most_over) = 0;
+  virtual Result<void> save(const SentMark& sent) = 0;
   // All or nothing.
   virtual Result<void> save(std::span<const Incident> incidents,
                             std::span<const ReadMark> marks) = 0;

@@ -117,6 +117,9 @@ TEST_F(IncidentFile, GivesBackEverythingThatWasSaved) {
     auto db = IncidentDb::open(path());
     ASSERT_TRUE(db) << db.error().describe();
     ASSERT_TRUE((*db)->save(std::vector{full(1), full(2)}, std::vector{mark}));
+    ASSERT_TRUE((*db)->save(SentMark{"webhook", 2, 6}));
+    ASSERT_TRUE((*db)->save(SentMark{"webhook", 2, 7}));
+    EXPECT_FALSE((*db)->save(SentMark{"webhook", 3, 1})) << "there is no such incident";
   }
   auto db = IncidentDb::open(path());
   ASSERT_TRUE(db);
@@ -126,6 +129,7 @@ TEST_F(IncidentFile, GivesBackEverythingThatWasSaved) {
   expect_same(kept->incidents[0], full(1));
   expect_same(kept->incidents[1], full(2));
   EXPECT_EQ(kept->marks, std::vector{mark});
+  EXPECT_EQ(kept->sent, (std::vector{SentMark{"webhook", 2, 7}}));
 }
 
 TEST_F(IncidentFile, KeepsTheLastStateOfEach) {

@@ -57,6 +57,13 @@ Fit fit(const Incident& incident, const Signal& signal) {
   return of_programs && !same_subject(incident, signal) ? Fit::none : Fit::family;
 }
 
+// What people are told when it changes.
+std::string told_of(const Incident& incident) {
+  return fmt::format("{} {} {} {} {} {}", to_string(incident.state), incident.cause, incident.about,
+                     to_string(incident.severity), to_string(incident.action),
+                     incident.action_of_driver);
+}
+
 std::string cut(const std::string& text) {
   return text.size() <= BookLimits::text_bytes ? text : text.substr(0, BookLimits::text_bytes);
 }
@@ -87,6 +94,7 @@ bool says_of_recovery(const std::string& rule) {
 void Book::restore(std::vector<Incident> incidents) {
   for (auto& incident : incidents) {
     last_id_ = std::max(last_id_, incident.id);
+    told_[incident.id] = told_of(incident);
     incidents_.insert_or_assign(incident.id, std::move(incident));
   }
   make_room();
@@ -378,6 +386,7 @@ void Book::make_room() {
     }
     dropped_ += &count == &standing ? 1 : 0;
     --count;
+    told_.erase(at->first);
     at = incidents_.erase(at);
   }
 }
@@ -387,8 +396,11 @@ std::vector<Incident> Book::take_changed(WallTime now) {
   taken.reserve(changed_.size());
   for (const auto id : std::exchange(changed_, {})) {
     Incident& incident = incidents_.at(id);
-    ++incident.revision;
-    incident.updated_at = now;
+    auto told = told_of(incident);
+    if (std::exchange(told_[id], told) != told) {
+      ++incident.revision;
+      incident.updated_at = now;
+    }
     taken.push_back(incident);
   }
   return taken;

@@ -68,7 +68,8 @@ class Book {
   // invalid_input: there is no such incident, or it can't go there.
   Result<Incident> request(std::uint64_t id, const Request& request, WallTime now);
 
-  // Those that changed since the last call, each with its next revision.
+  // Those that changed since the last call; with the next revision where it is something that people are told: state,
+  // cause, what it is about, severity, action. One more line of a storm is not.
   std::vector<Incident> take_changed(WallTime now);
   // Oldest first: those that are not over, and the last that are.
   [[nodiscard]] std::vector<Incident> all() const;
@@ -97,6 +98,7 @@ class Book {
   std::map<std::uint64_t, Incident> incidents_;  // by id
   std::uint64_t last_id_ = 0;
   std::set<std::uint64_t> changed_;
+  std::map<std::uint64_t, std::string> told_;  // by id, of the last revision
   std::map<Entity, std::vector<Evidence>> recalled_;
   std::uint64_t dropped_ = 0;
 };

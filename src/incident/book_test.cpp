@@ -241,7 +241,7 @@ TEST(Book, AStormLeavesTheFirstAndTheLastLinesAndCountsTheRest) {
   EXPECT_THAT(all[0].evidence.back().text, HasSubstr("sequence 4999"));
 }
 
-TEST(Book, EachChangeIsTakenOnceWithTheNextRevision) {
+TEST(Book, EachChangeIsTakenOnceAndHasANewRevisionWherePeopleAreToldMore) {
   Story story;
   story.line(0, off_bus).line(0, off_bus);
   auto taken = story.book().take_changed(at(1));
@@ -249,7 +249,9 @@ TEST(Book, EachChangeIsTakenOnceWithTheNextRevision) {
   EXPECT_EQ(taken[0].revision, 1U);
   EXPECT_TRUE(story.book().take_changed(at(2)).empty());
   story.line(3, off_bus);
-  EXPECT_EQ(story.book().take_changed(at(3)).at(0).revision, 2U);
+  EXPECT_EQ(story.book().take_changed(at(3)).at(0).revision, 1U);
+  ASSERT_TRUE(story.book().request(1, {IncidentState::acknowledged, "alice", "", {}}, at(4)));
+  EXPECT_EQ(story.book().take_changed(at(4)).at(0).revision, 2U);
 }
 
 }  // namespace

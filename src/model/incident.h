@@ -47,7 +47,7 @@ struct TimelineEntry {
 
 struct Incident {
   std::uint64_t id = 0;        // 1 for the first of this node, and never used again
-  std::uint64_t revision = 0;  // rises whenever something about it that people are told has changed
+  std::uint64_t revision = 0;  // rises whenever something that people are told of it has changed
   IncidentState state = IncidentState::open;
 
   // Its fingerprint: what it is about, why, and, where one card can have several at once, of whom.

@@ -1,0 +1,69 @@
+#include "notify_targets.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+namespace stoker::app {
+namespace {
+
+using config::OptionId;
+
+Finding wrong(const config::Settings& settings, OptionId id, std::string message, std::string fix) {
+  const config::Origin& origin = settings.origin(id);
+  Finding finding;
+  finding.rule = "config-wrong-value";
+  finding.severity = Severity::error;
+  finding.entity = {EntityKind::file, origin.where};
+  finding.location = FileLocation{origin.where, origin.line, origin.column};
+  finding.message = std::move(message);
+  finding.action = Action::fix_config;
+  finding.fix = std::move(fix);
+  return finding;
+}
+
+bool is_url(const std::string& text) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (text.starts_with(scheme) && text.size() > scheme.size()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<notify::Target> notify_targets(const config::Settings& settings) {
+  std::vector<notify::Target> targets;
+  if (const auto& url = settings.text(OptionId::notify_webhook); !url.empty()) {
+    targets.push_back({notify::TargetKind::webhook, "webhook", url,
+                       settings.text(OptionId::notify_webhook_token_file)});
+  }
+  if (const auto& url = settings.text(OptionId::notify_alertmanager); !url.empty()) {
+    targets.push_back({notify::TargetKind::alertmanager, "Alertmanager", url,
+                       settings.text(OptionId::notify_alertmanager_token_file)});
+  }
+  return targets;
+}
+
+Severity least_notified(const config::Settings& settings) {
+  return severity_of(settings.text(OptionId::notify_severity)).value_or(Severity::warning);
+}
+
+void check_notify(const config::Settings& settings, std::vector<Finding>& findings) {
+  for (const auto id : {OptionId::notify_webhook, OptionId::notify_alertmanager}) {
+    const std::string& url = settings.text(id);
+    if (url.empty() || is_url(url)) continue;
+    findings.push_back(wrong(settings, id,
+                             fmt::format("{} is no URL: \"{}\"", config::option(id).key, url),
+                             "http://HOST:PORT/PATH or https://HOST/PATH"));
+  }
+  for (const auto id :
+       {OptionId::notify_webhook_token_file, OptionId::notify_alertmanager_token_file}) {
+    const std::string& file = settings.text(id);
+    if (file.empty() || std::ifstream(file).good()) continue;
+    findings.push_back(wrong(settings, id,
+                             fmt::format("{} can't be read: \"{}\"", config::option(id).key, file),
+                             "name a file that holds the token and nothing else"));
+  }
+}
+
+}  // namespace stoker::app
