@@ -1,0 +1,29 @@
+// Composition: what each stage is told, by the options.
+#pragma once
+
+#include <string>
+
+#include "agent.h"
+#include "base/log.h"
+#include "config/settings.h"
+#include "device/probe/supervisor.h"
+#include "export/render.h"
+#include "health/expected.h"
+#include "history/history.h"
+#include "sample/node_sampler.h"
+#include "store/store.h"
+
+namespace stoker::app {
+
+device::probe::SampleRates rates_of(const config::Settings& settings);
+device::probe::Timing timing_of(const config::Settings& settings);
+sample::NodeSamplerOptions node_options(const config::Settings& settings, const std::string& data);
+// Nothing is older than it should be as long as its period, at the scale in force, says.
+store::StoreOptions store_options(const config::Settings& settings, const SourceParts& parts);
+// A history's slots are as long as its field's period, at the scale in force.
+history::HistoryOptions history_options(const config::Settings& settings, const SourceParts& parts);
+exporting::SeriesOptions series_of(const config::Settings& settings);
+health::Expected expected_of(const config::Settings& settings);
+log::Level log_level_of(const config::Settings& settings);
+
+}  // namespace stoker::app
