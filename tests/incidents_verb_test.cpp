@@ -50,6 +50,13 @@ TEST_F(IncidentsEndToEnd, AGpuThatFallsOffTheBusIsOneAndIsStillThereAfterARestar
   const auto one = run_stoker({"incident", "1", "--agent", url});
   EXPECT_THAT(one.out, HasSubstr("NVRM: Xid (PCI:0000:61:00): 79"));
   EXPECT_THAT(one.out, HasSubstr("stoker: opened"));
+  const auto bundle = folder_.path("rma.tar.zst");
+  const auto packed = run_stoker({"incident", "1", "--bundle", bundle, "--agent", url});
+  EXPECT_EQ(packed.status, 0) << packed.err;
+  EXPECT_THAT(packed.out, HasSubstr("11 files"));
+  const auto again = run_stoker({"incident", "1", "--bundle", bundle, "--agent", url});
+  EXPECT_EQ(again.status, 2);
+  EXPECT_THAT(again.err, HasSubstr("File exists"));
   const auto lines = run_stoker({"incidents", "--all", "--agent", url, "-o", "jsonl"});
   EXPECT_THAT(lines.out, HasSubstr(R"("id":1,)"));
   EXPECT_THAT(lines.out, HasSubstr(R"("pci":"0000:61:00.0")"));

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -13,6 +15,7 @@
 #include "base/text.h"
 #include "command_line.h"
 #include "config/duration.h"
+#include "evidence_bundle.h"
 #include "net/http_client.h"
 #include "verbs.h"
 
@@ -30,6 +33,7 @@ Exit codes: 0 none that is not over, 1 there are some, 2 no agent answers.)";
 constexpr const char* one_examples = R"(Examples:
   stoker incident 3                       why, what to do, the lines, what happened to it
   stoker incident 3 -o json
+  stoker incident 3 --bundle rma.tar.zst  for the vendor: incident, GPU, events, history
   stoker incident 3 --acknowledge --note "looking at it"
   stoker incident 3 --suppress 4h --note "card is ordered"
   stoker incident 3 --resolve             where no check still finds it
@@ -49,6 +53,7 @@ struct IncidentFlags {
   bool acknowledge = false, mitigate = false, resolve = false, reopen = false;
   std::string suppress;  // a duration
   std::string note;
+  std::string bundle;  // a file to be made
 };
 
 using View = Result<api::IncidentsView> (*)(const std::string&, const TableStyle&);
@@ -116,11 +121,35 @@ int change(const IncidentFlags& flags, const incident::Request& request) {
   return exit_nothing_wrong;
 }
 
+// Into a file that is not there yet.
+int write_bundle(const IncidentFlags& flags) {
+  const auto ask = [&flags](const std::string& page) { return ask_agent(flags.agent, page); };
+  const auto document = ask("/api/v1/incidents/" + flags.id);
+  if (!document) return complain(document.error().describe());
+  const auto pci = api::pci_of_incident(*document);
+  if (!pci) return complain(pci.error().describe());
+  const auto members = gather_bundle(flags.id, *document, *pci, ask);
+  const auto packed = pack_bundle(members, system_clock().wall());
+  if (!packed) return complain(packed.error().describe());
+  std::FILE* const file = std::fopen(flags.bundle.c_str(), "wxbe");
+  if (file == nullptr) {
+    return complain(Error::from_errno(errno, "make " + flags.bundle).describe());
+  }
+  const bool written = std::fwrite(packed->data(), 1, packed->size(), file) == packed->size();
+  if (std::fclose(file) != 0 || !written) {
+    return complain(Error::from_errno(errno, "write " + flags.bundle).describe());
+  }
+  fmt::print("{}: {} files, {} bytes; names and serial numbers of this node are in it\n",
+             flags.bundle, members.size(), packed->size());
+  return exit_nothing_wrong;
+}
+
 int one(const IncidentFlags& flags) {
   if (!whole_number<std::uint64_t>(flags.id)) {
     return complain(
         fmt::format("'{}' is no number of an incident: `stoker incidents` lists them", flags.id));
   }
+  if (!flags.bundle.empty()) return write_bundle(flags);
   const auto request = request_of(flags);
   if (!request) return complain(request.error().message());
   if (*request) return change(flags, **request);
@@ -153,6 +182,9 @@ void add_incident_verb(CLI::App& app, int& exit_code) {
       ->type_name("DURATION");
   verb->add_flag("--resolve", flags->resolve, "It is over; refused while a check still finds it");
   verb->add_flag("--reopen", flags->reopen, "As if nobody had looked at it");
+  verb->add_option("--bundle", flags->bundle,
+                   "Write all that is known about it into this file, a tar packed with zstd")
+      ->type_name("FILE");
   verb->add_option("--note", flags->note, "Why; kept in its timeline")->type_name("TEXT");
   verb->footer(one_examples);
   verb->callback([flags, &exit_code] { exit_code = one(*flags); });

@@ -113,4 +113,11 @@ Result<IncidentsView> view_incident(const std::string& document, const TableStyl
   return view;
 }
 
+Result<std::string> pci_of_incident(const std::string& document) {
+  const auto read = read_document(document);
+  if (!read) return fail(read.error());
+  const Json& all = list_of(*read, "incidents");
+  return all.empty() ? std::string() : text_of(all.front(), "pci");
+}
+
 }  // namespace stoker::api

@@ -17,4 +17,7 @@ Result<IncidentsView> view_incidents(const std::string& document, const TableSty
 // Everything about one; the document has one.
 Result<IncidentsView> view_incident(const std::string& document, const TableStyle& style);
 
+// The address of what the document's incident is about; empty: it has none.
+Result<std::string> pci_of_incident(const std::string& document);
+
 }  // namespace stoker::api

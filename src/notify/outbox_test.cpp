@@ -1,6 +1,7 @@
 // Each state of an incident arrives once, in spite of refusals, restarts and a target that is away.
 #include "notify/outbox.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <filesystem>
