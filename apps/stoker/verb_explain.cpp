@@ -1,14 +1,18 @@
-// Verb `explain`: what a number in a log means, what to do, and who says so. Needs no agent and no GPU.
+// Verb `explain`: what a number in a log or a check means, what to do, and who says so. Needs no agent and no GPU.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
+#include "base/closest.h"
 #include "base/text.h"
 #include "catalog/explain.h"
 #include "catalog/xid.h"
 #include "command_line.h"
 #include "driver_flag.h"
+#include "health/check_document.h"
+#include "health/checks.h"
 #include "verbs.h"
 
 namespace stoker::app {
@@ -19,8 +23,9 @@ constexpr const char* examples = R"(Examples:
   stoker explain xid 144 --driver 550.90.07
                                      as that driver meant it: numbers were reused
   stoker explain sxid 12028 -o json  an NVSwitch's number
+  stoker explain check pcie-replays  what is compared with what, and whose rule it is
 
-Exit codes: 0 explained, 2 the number is not known.)";
+Exit codes: 0 explained, 2 the number or check is not known.)";
 
 struct ExplainFlags {
   std::string number;
@@ -59,16 +64,38 @@ int explain_sxid_verb(const ExplainFlags& flags) {
   return print(explain_sxid(*number, table_style().width), json, flags);
 }
 
+int explain_check_verb(const ExplainFlags& flags) {
+  const auto checks = health::built_in_checks();
+  const auto found = std::ranges::find(checks, flags.number, &health::Check::id);
+  if (found == checks.end()) {
+    std::vector<std::string> ids;
+    for (const auto& check : checks) ids.push_back(check.id);
+    const auto hint = did_you_mean(flags.number, ids);
+    return complain(
+        fmt::format("there is no check '{}'; {}", flags.number,
+                    hint.empty() ? "`stoker checks` lists those that there are" : hint));
+  }
+  if (flags.output != Output::table) {
+    return print_document(health::checks_json({&*found, 1}), flags.output);
+  }
+  fmt::print("{}", health::explain_check(*found, table_style().width));
+  return exit_nothing_wrong;
+}
+
 }  // namespace
 
 void add_explain_verb(CLI::App& app, int& exit_code) {
-  CLI::App* verb = app.add_subcommand("explain", "Say what an Xid or SXid means and what to do");
+  CLI::App* verb =
+      app.add_subcommand("explain", "Say what an Xid, SXid or check means and what to do");
   verb->require_subcommand(1);
   verb->footer(examples);
   const auto add = [&](const char* name, const char* about, int (*run)(const ExplainFlags&)) {
     auto flags = std::make_shared<ExplainFlags>();
     CLI::App* what = verb->add_subcommand(name, about);
-    what->add_option("NUMBER", flags->number, "The number in the log line")->required();
+    const bool is_check = std::string_view(name) == "check";
+    what->add_option(is_check ? "ID" : "NUMBER", flags->number,
+                     is_check ? "As `stoker checks` lists it" : "The number in the log line")
+        ->required();
     if (std::string_view(name) == "xid") {
       what->add_option("--driver", flags->driver, "Version of NVIDIA's driver, or its branch")
           ->type_name("VERSION");
@@ -79,6 +106,7 @@ void add_explain_verb(CLI::App& app, int& exit_code) {
   };
   add("xid", "An error number of a GPU's driver", &explain_xid_verb);
   add("sxid", "An error number of an NVSwitch's driver", &explain_sxid_verb);
+  add("check", "A check that is built in", &explain_check_verb);
 }
 
 }  // namespace stoker::app

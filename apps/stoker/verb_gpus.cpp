@@ -7,8 +7,8 @@
 #include <thread>
 
 #include "api/views.h"
+#include "base/duration.h"
 #include "command_line.h"
-#include "config/duration.h"
 #include "verbs.h"
 
 namespace stoker::app {
@@ -49,7 +49,7 @@ int print_round(const std::string& document, Output output, int round) {
 }
 
 int watch(const GpusFlags& flags) {
-  const auto interval = config::parse_duration(flags.interval);
+  const auto interval = parse_duration(flags.interval);
   if (!interval || interval->count() < 100'000'000) {
     return complain(
         fmt::format("--interval {}: a duration of at least 100ms, e.g. 2s", flags.interval));

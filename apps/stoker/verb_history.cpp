@@ -8,8 +8,8 @@
 
 #include "api/history_view.h"
 #include "api/views.h"
+#include "base/duration.h"
 #include "command_line.h"
-#include "config/duration.h"
 #include "net/percent.h"
 #include "verbs.h"
 
@@ -47,7 +47,7 @@ api::PlotStyle plot_style() {
 }
 
 Result<std::string> page_of(const HistoryFlags& flags) {
-  const auto since = config::parse_duration(flags.since);
+  const auto since = parse_duration(flags.since);
   if (!since) return fail(since.error());
   std::string page =
       fmt::format("/api/v1/history?field={}&since={}", net::percent_encode(flags.field),

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "agent.h"
+#include "base/duration.h"
 #include "command_line.h"
-#include "config/duration.h"
 #include "settings_check.h"
 #include "signals.h"
 #include "verbs.h"
@@ -170,7 +170,7 @@ int run(const RecordFlags& flags) {
   if (is_replay(*settings)) return complain("a recording is not recorded again: unset replay.file");
   std::optional<Nanoseconds> lasts;
   if (!flags.lasts.empty()) {
-    const auto parsed = config::parse_duration(flags.lasts);
+    const auto parsed = parse_duration(flags.lasts);
     if (!parsed) return complain(fmt::format("--for: {}", parsed.error().message()));
     lasts = *parsed;
   }

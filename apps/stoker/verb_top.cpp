@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "base/duration.h"
 #include "command_line.h"
-#include "config/duration.h"
 #include "net/percent.h"
 #include "top_terminal.h"
 #include "verbs.h"
@@ -42,7 +42,7 @@ api::TopDocuments ask_all(const AgentFlags& agent, const std::string& uuid,
 }
 
 int run(const TopFlags& flags) {
-  const auto interval = config::parse_duration(flags.interval);
+  const auto interval = parse_duration(flags.interval);
   if (!interval || *interval < Milliseconds(100)) {
     return complain(
         fmt::format("--interval {}: a duration of at least 100ms, e.g. 2s", flags.interval));

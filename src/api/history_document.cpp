@@ -7,8 +7,8 @@
 
 #include "api/gpu_name.h"
 #include "base/closest.h"
+#include "base/duration.h"
 #include "base/json_text.h"
-#include "config/duration.h"
 #include "net/percent.h"
 
 namespace stoker::api {
@@ -48,7 +48,7 @@ Result<void> take_parameter(std::string_view name, const std::string& value,
   } else if (name == "gpu") {
     question.gpu = value;
   } else if (name == "since") {
-    const auto since = config::parse_duration(value);
+    const auto since = parse_duration(value);
     if (!since || *since <= Nanoseconds{0} || *since > longest) {
       return fail(wrong(fmt::format("since={}: a duration up to 7d, e.g. 1h", value)));
     }

@@ -7,7 +7,7 @@
 
 #include "api/document_reader.h"
 #include "api/text_table.h"
-#include "config/duration.h"
+#include "base/duration.h"
 
 namespace stoker::api {
 namespace {
@@ -127,9 +127,8 @@ std::string words_of(const Curve& curve, const Summary& summary) {
                          : "no value";
   for (const auto& [reason, count] : summary.missing) {
     const auto seconds = static_cast<double>(count) * curve.step_seconds;
-    text +=
-        fmt::format(", {} {}", reason,
-                    config::duration_text(Nanoseconds(static_cast<std::int64_t>(seconds * 1e9))));
+    text += fmt::format(", {} {}", reason,
+                        duration_text(Nanoseconds(static_cast<std::int64_t>(seconds * 1e9))));
   }
   return text;
 }
@@ -138,7 +137,7 @@ std::string title_of(const Picture& picture) {
   return fmt::format(
       "{}{}, last {}, by {}\n", picture.field,
       picture.unit.empty() ? "" : " (" + picture.unit + ")",
-      config::duration_text(Nanoseconds(static_cast<std::int64_t>(picture.since_seconds * 1e9))),
+      duration_text(Nanoseconds(static_cast<std::int64_t>(picture.since_seconds * 1e9))),
       picture.step);
 }
 

@@ -5,9 +5,9 @@
 #include <charconv>
 
 #include "base/closest.h"
+#include "base/duration.h"
 #include "base/host_port.h"
 #include "catalog/field.h"
-#include "config/duration.h"
 #include "config/option.h"
 
 namespace stoker::config {

@@ -24,11 +24,12 @@ std::string tally(const Snapshot& snapshot) {
                      answering == 1 ? "answers" : "answer");
 }
 
-// The worst finding that is not information, first in evaluate()'s order; nullptr if there is none.
+// The worst finding that is neither information nor a mere suspicion, first in evaluate()'s order; nullptr if there
+// is none.
 const Finding* worst(const std::vector<Finding>& findings) {
   const Finding* found = nullptr;
   for (const Finding& finding : findings) {
-    if (finding.severity == Severity::info || finding.state == FindingState::clear) continue;
+    if (finding.severity == Severity::info || finding.state != FindingState::firing) continue;
     if (found == nullptr || finding.severity > found->severity) found = &finding;
   }
   return found;

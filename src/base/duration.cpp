@@ -1,4 +1,4 @@
-#include "config/duration.h"
+#include "base/duration.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace stoker::config {
+namespace stoker {
 namespace {
 
 struct Suffix {
@@ -59,4 +59,4 @@ std::string duration_text(Nanoseconds duration) {
   return fmt::format("{}ns", duration.count());
 }
 
-}  // namespace stoker::config
+}  // namespace stoker

@@ -1,4 +1,4 @@
-// Edge: durations as people write them in options.
+// Ground stage: durations as people write them in options, files and requests.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 
-namespace stoker::config {
+namespace stoker {
 
 // "250ms", "10s", "1.5s", "5m", "1h", "7d". A number alone is refused: seconds and minutes are too
 // easily mistaken for one another.
@@ -16,4 +16,4 @@ Result<Nanoseconds> parse_duration(std::string_view text);
 // The shortest of these spellings that says the same.
 std::string duration_text(Nanoseconds duration);
 
-}  // namespace stoker::config
+}  // namespace stoker

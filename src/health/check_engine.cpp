@@ -1,0 +1,249 @@
+#include "health/check_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace stoker::health {
+namespace {
+
+using store::Snapshot;
+
+std::vector<Check> enabled(std::vector<Check> checks) {
+  std::erase_if(checks, [](const Check& check) { return !check.enabled; });
+  return checks;
+}
+
+// How many Xids of these numbers the GPU had since it is watched.
+double xids_of(const Check& check, const store::GpuSnapshot& gpu) {
+  std::uint64_t count = 0;
+  for (const std::uint32_t xid : check.xids) {
+    const auto found = gpu.xids.find(xid);
+    if (found != gpu.xids.end()) count += found->second.count;
+  }
+  return static_cast<double>(count);
+}
+
+// What the trend makes of the value, for kinds that look at more than the newest.
+std::optional<double> trended(const Check& check, const Trend& trend) {
+  switch (check.kind) {
+    case CheckKind::rate:
+      return unit_of(check) == Unit::percent ? trend.percent_of_time(check.window)
+                                             : trend.increase(check.window);
+    case CheckKind::frequency: return trend.increase(check.window);
+    case CheckKind::peers: return trend.increase(check.window);
+    case CheckKind::delta:
+      return check.since == Since::first ? trend.since_first() : trend.since_last();
+    default: return std::nullopt;
+  }
+}
+
+bool needs_trend(const Check& check) {
+  return check.kind == CheckKind::rate || check.kind == CheckKind::delta ||
+         check.kind == CheckKind::frequency ||
+         (check.kind == CheckKind::peers && check.window > Nanoseconds{0});
+}
+
+Truth truth_of(const Check& check, const Measured& value, const Measured& limit) {
+  if (check.kind != CheckKind::absence) return compare(check.condition, value, limit);
+  if (value.number) return Truth::no;
+  const bool listed = std::ranges::find(check.reasons, value.reason) != check.reasons.end();
+  return listed ? Truth::yes : Truth::unknown;
+}
+
+// What state the condition is in, for people: what is held against the durations.
+std::string progress(const Check& check, const Hold& hold) {
+  if (hold.truth() == Truth::unknown) {
+    return fmt::format("not known now, for {}", format_duration(hold.unknown_for()));
+  }
+  if (hold.truth() == Truth::no) {
+    return fmt::format("no longer so, for {} of {}", format_duration(hold.cleared_for()),
+                       format_duration(check.clear_for));
+  }
+  std::string text = "held for " + format_duration(hold.held());
+  if (hold.suspect()) {
+    text += fmt::format(" of {}", format_duration(check.holds_for));
+    if (check.consecutive > 1) {
+      text += fmt::format(", in {} of {} readings", hold.readings(), check.consecutive);
+    }
+  }
+  return text;
+}
+
+Finding finding_of(const Check& check, const Subject& subject, const Seen& seen, const Hold& hold) {
+  Finding finding;
+  finding.rule = check.id;
+  finding.severity = check.severity;
+  finding.state = hold.firing() ? FindingState::firing : FindingState::suspect;
+  finding.since = hold.since();
+  finding.entity = subject.entity;
+  finding.message = message_of(check, subject.name, seen);
+  finding.cause = check.cause;
+  finding.action = check.action;
+  finding.fix = check.fix;
+  finding.source = check.source;
+  return finding;
+}
+
+bool is_about_all_gpus(const Check& check) {
+  return check.scope == EntityKind::node && !check.condition.operands.empty() &&
+         check.condition.operands.front().entity == EntityKind::gpu;
+}
+
+// The GPU whose value comes nearest to not meeting the condition.
+bool is_milder(const Condition& condition, const Measured& one, const Measured& other) {
+  const bool high = condition.is == Relation::above || condition.is == Relation::at_least;
+  return high ? *one.number < *other.number : *one.number > *other.number;
+}
+
+}  // namespace
+
+struct CheckEngine::Now {
+  const Snapshot& snapshot;
+  std::vector<Subject> subjects;
+};
+
+CheckEngine::CheckEngine(std::vector<Check> checks) : checks_(enabled(std::move(checks))) {}
+
+// First sights, and forgets what is gone.
+void CheckEngine::remember(const Now& now) {
+  for (auto& [entity, memory] : memory_) memory.present = false;
+  for (const Subject& subject : now.subjects) {
+    auto& memory =
+        memory_.try_emplace(subject.entity, EntityMemory{.first_seen = now.snapshot.taken_at})
+            .first->second;
+    memory.present = true;
+  }
+  std::erase_if(memory_, [](const auto& entry) { return !entry.second.present; });
+}
+
+void CheckEngine::measure(const Check& check, const Now& now, Case& one) {
+  const MonotonicTime taken_at = now.snapshot.taken_at;
+  Trend& trend = one.memory->trend;
+  if (check.kind == CheckKind::frequency) {
+    // Counts begin with the agent, so what is there at first sight came since.
+    trend.add({one.entity->first_seen.since_boot - Nanoseconds{1}}, 0, check.window, true);
+    one.value = {.number = xids_of(check, *one.subject->gpu), .reason = Reason::ok, .at = taken_at};
+  } else {
+    one.value = sum_of(check.condition.operands, *one.subject);
+  }
+  if (needs_trend(check) && one.value.number) {
+    const auto& operands = check.condition.operands;
+    const bool counter = operands.empty() || operands.front().is_counter();
+    trend.add(one.value.at, *one.value.number, check.window, counter);
+    one.value.number = trended(check, trend);
+    if (!one.value.number) one.value.reason = Reason::pending;
+  }
+  one.limit = limit_of(check.condition.limit, *one.subject);
+  one.meanwhile = meanwhile(check, *one.subject);
+}
+
+// Replaces each value by its distance from the others' median. Comparable are entities of GPUs of one name that
+// meet the further conditions.
+void CheckEngine::compare_with_peers(const Check& check, std::vector<Case>& cases) {
+  if (check.kind != CheckKind::peers) return;
+  std::map<std::string, std::vector<double>> by_product;
+  for (const Case& one : cases) {
+    if (!one.value.number || one.meanwhile != Truth::yes) continue;
+    by_product[one.subject->gpu->info.name].push_back(*one.value.number);
+  }
+  for (auto& [name, values] : by_product) std::ranges::sort(values);
+  for (Case& one : cases) {
+    if (!one.value.number) continue;
+    std::optional<double> median;
+    if (one.meanwhile == Truth::yes) {
+      median = median_of_others(by_product[one.subject->gpu->info.name], *one.value.number);
+    }
+    one.value.reason = Reason::no_source;
+    one.value.number = median ? std::optional(*one.value.number - *median) : std::nullopt;
+  }
+}
+
+void CheckEngine::conclude(const Check& check, const Now& now, Case& one,
+                           std::vector<Finding>& out) {
+  const Snapshot& snapshot = now.snapshot;
+  Memory& memory = *one.memory;
+  MonotonicTime begin = one.entity->first_seen;
+  if (one.subject->gpu != nullptr) begin = std::max(begin, one.subject->gpu->state_since);
+  const bool grace_is_over = snapshot.taken_at - begin >= check.boot_grace;
+  memory.hold.advance(check, one.truth, one.value.at, snapshot.taken_at, snapshot.wall,
+                      grace_is_over);
+  if (one.truth == Truth::yes) {
+    memory.seen = {.value = one.value.number.value_or(0),
+                   .limit = one.limit.number,
+                   .reason = one.value.number ? Reason::ok : one.value.reason};
+  }
+  if (!memory.hold.firing() && !memory.hold.suspect()) return;
+  Finding finding = finding_of(check, *one.subject, memory.seen, memory.hold);
+  if (!is_about_all_gpus(check)) {
+    tell_readings(check, *one.subject, snapshot.taken_at, finding.evidence);
+  }
+  if (check.kind != CheckKind::absence) {
+    finding.evidence.push_back(limit_line(check, memory.seen));
+  }
+  finding.evidence.push_back(progress(check, memory.hold));
+  if (!grace_is_over) {
+    finding.evidence.push_back("waits until " + format_duration(check.boot_grace) +
+                               " after the start");
+  }
+  out.push_back(std::move(finding));
+}
+
+// A check of the node that asks for something of its GPUs: all of them have to meet it, and there have to be two,
+// for one alone says nothing about its node.
+void CheckEngine::run_for_all_gpus(std::size_t index, const Now& now, std::vector<Finding>& out) {
+  const Check& check = checks_[index];
+  const Subject& node = now.subjects.front();
+  EntityMemory& entity = memory_.at(node.entity);
+  Case all{.subject = &node, .entity = &entity, .memory = &entity.checks[index]};
+  all.truth = Truth::yes;
+  std::size_t count = 0;
+  for (const Subject& subject : now.subjects) {
+    if (subject.entity.kind != EntityKind::gpu || !applies_to(check, *subject.gpu)) continue;
+    ++count;
+    const Measured value = sum_of(check.condition.operands, subject);
+    const Measured limit = limit_of(check.condition.limit, subject);
+    all.truth =
+        both(all.truth, both(compare(check.condition, value, limit), meanwhile(check, subject)));
+    if (!value.number) continue;
+    if (all.value.number && !is_milder(check.condition, value, all.value)) continue;
+    all.value = value;
+    all.limit = limit;
+  }
+  if (count < 2) all.truth = Truth::unknown;
+  conclude(check, now, all, out);
+}
+
+void CheckEngine::run(std::size_t index, const Now& now, std::vector<Finding>& out) {
+  const Check& check = checks_[index];
+  if (is_about_all_gpus(check)) return run_for_all_gpus(index, now, out);
+  std::vector<Case> cases;
+  for (const Subject& subject : now.subjects) {
+    if (subject.entity.kind != check.scope) continue;
+    if (subject.gpu != nullptr && !applies_to(check, *subject.gpu)) continue;
+    EntityMemory& entity = memory_.at(subject.entity);
+    Case& one = cases.emplace_back(
+        Case{.subject = &subject, .entity = &entity, .memory = &entity.checks[index]});
+    measure(check, now, one);
+  }
+  compare_with_peers(check, cases);
+  for (Case& one : cases) {
+    one.truth = both(truth_of(check, one.value, one.limit), one.meanwhile);
+    conclude(check, now, one, out);
+  }
+}
+
+std::vector<Finding> CheckEngine::evaluate(const Snapshot& snapshot) {
+  const Now now{.snapshot = snapshot, .subjects = subjects_of(snapshot)};
+  remember(now);
+  std::vector<Finding> findings;
+  for (std::size_t index = 0; index < checks_.size(); ++index) run(index, now, findings);
+  std::ranges::sort(findings, [](const Finding& a, const Finding& b) {
+    return std::tie(b.severity, a.rule, a.entity) < std::tie(a.severity, b.rule, b.entity);
+  });
+  return findings;
+}
+
+}  // namespace stoker::health

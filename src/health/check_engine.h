@@ -1,0 +1,68 @@
+// Health stage: the checks, evaluated over and over. What they find follows from the snapshots alone, in the order
+// in which they came: no clock, no I/O. Not thread-safe.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "health/check.h"
+#include "health/check_text.h"
+#include "health/hold.h"
+#include "health/measure.h"
+#include "health/trend.h"
+#include "model/finding.h"
+#include "store/snapshot.h"
+
+namespace stoker::health {
+
+class CheckEngine {
+ public:
+  // Checks that are not enabled are left out.
+  explicit CheckEngine(std::vector<Check> checks);
+
+  // What holds: firing, or suspect while it has not held for long enough; worst first, then by check and entity.
+  // A condition that can't be judged, for what it needs is not known, neither fires nor ends; a finding that fired
+  // before says so. `snapshot` is no older than the one before.
+  std::vector<Finding> evaluate(const store::Snapshot& snapshot);
+
+  [[nodiscard]] const std::vector<Check>& checks() const { return checks_; }
+  // Of which something is remembered: those of the last snapshot.
+  [[nodiscard]] std::size_t entities() const { return memory_.size(); }
+
+ private:
+  // What one check remembers of one entity.
+  struct Memory {
+    Trend trend;
+    Hold hold;
+    Seen seen;  // while it last held
+  };
+  struct EntityMemory {
+    MonotonicTime first_seen;
+    std::map<std::size_t, Memory> checks;  // by index into checks_
+    bool present = false;                  // in this snapshot
+  };
+  // One check and one of its subjects, in this snapshot.
+  struct Case {
+    const Subject* subject = nullptr;
+    EntityMemory* entity = nullptr;
+    Memory* memory = nullptr;
+    Measured value;
+    Measured limit;
+    Truth meanwhile = Truth::yes;
+    Truth truth = Truth::unknown;
+  };
+  struct Now;
+
+  void remember(const Now& now);
+  void run(std::size_t index, const Now& now, std::vector<Finding>& out);
+  void run_for_all_gpus(std::size_t index, const Now& now, std::vector<Finding>& out);
+  static void measure(const Check& check, const Now& now, Case& one);
+  static void compare_with_peers(const Check& check, std::vector<Case>& cases);
+  static void conclude(const Check& check, const Now& now, Case& one, std::vector<Finding>& out);
+
+  const std::vector<Check> checks_;
+  std::map<Entity, EntityMemory> memory_;
+};
+
+}  // namespace stoker::health

@@ -1,0 +1,147 @@
+#include "health/operand.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "health/gpu_view.h"
+
+namespace stoker::health {
+namespace {
+
+using store::GpuSnapshot;
+
+// A number that a card says of itself; 0: it does not.
+Reading told(double number, const GpuSnapshot& gpu) {
+  const MonotonicTime at = gpu.state_since;
+  return number > 0 ? Reading::of(number, at) : Reading::none(Reason::not_supported, at);
+}
+
+Reading processes_of(const GpuSnapshot& gpu) {
+  const Reading& outcome = gpu.process_outcome;
+  if (!outcome.ok()) return outcome;
+  return Reading::of(static_cast<std::int64_t>(gpu.processes.size()), outcome.taken_at,
+                     outcome.took);
+}
+
+struct CardWord {
+  std::string_view name;
+  Unit unit;
+  Reading (*of)(const GpuSnapshot& gpu);
+};
+
+constexpr auto card_words = std::to_array<CardWord>({
+    {"slowdown_celsius", Unit::celsius,
+     [](const GpuSnapshot& gpu) { return told(gpu.info.slowdown_celsius, gpu); }},
+    {"shutdown_celsius", Unit::celsius,
+     [](const GpuSnapshot& gpu) { return told(gpu.info.shutdown_celsius, gpu); }},
+    {"max_memory_celsius", Unit::celsius,
+     [](const GpuSnapshot& gpu) { return told(gpu.info.max_memory_celsius, gpu); }},
+    {"max_operating_celsius", Unit::celsius,
+     [](const GpuSnapshot& gpu) { return told(gpu.info.max_operating_celsius, gpu); }},
+    {"power_limit_default_watts", Unit::watts,
+     [](const GpuSnapshot& gpu) { return told(gpu.info.power_limit_default_watts, gpu); }},
+    {"power_limit_max_watts", Unit::watts,
+     [](const GpuSnapshot& gpu) { return told(gpu.info.power_limit_max_watts, gpu); }},
+    {"max_sm_clock_mhz", Unit::megahertz,
+     [](const GpuSnapshot& gpu) { return told(gpu.info.max_sm_clock_mhz, gpu); }},
+    {"max_memory_clock_mhz", Unit::megahertz,
+     [](const GpuSnapshot& gpu) { return told(gpu.info.max_memory_clock_mhz, gpu); }},
+    {"max_pcie_generation", Unit::none,
+     [](const GpuSnapshot& gpu) { return told(gpu.info.max_pcie_generation, gpu); }},
+    {"max_pcie_width", Unit::none,
+     [](const GpuSnapshot& gpu) { return told(gpu.info.max_pcie_width, gpu); }},
+    {"processes", Unit::count, processes_of},
+});
+
+Subject subject_of(const GpuSnapshot& gpu) {
+  return {.entity = entity_of(gpu), .name = name_of(gpu), .gpu = &gpu, .own = nullptr};
+}
+
+Subject mig_of(const GpuSnapshot& gpu, std::uint32_t index, const store::ReadingSet& readings) {
+  const bool known = index < gpu.info.migs.size() && !gpu.info.migs[index].uuid.empty();
+  const std::string id =
+      known ? gpu.info.migs[index].uuid : fmt::format("{}/mig{}", entity_of(gpu).id, index);
+  return {.entity = {EntityKind::mig, id},
+          .name = fmt::format("MIG instance {} of {}", index, name_of(gpu)),
+          .gpu = &gpu,
+          .own = &readings};
+}
+
+Subject link_of(const GpuSnapshot& gpu, std::uint32_t link, const store::ReadingSet& readings) {
+  return {.entity = {EntityKind::nvlink, fmt::format("{}/{}", entity_of(gpu).id, link)},
+          .name = fmt::format("NVLink {} of {}", link, name_of(gpu)),
+          .gpu = &gpu,
+          .own = &readings};
+}
+
+}  // namespace
+
+std::vector<Subject> subjects_of(const store::Snapshot& snapshot) {
+  std::vector<Subject> subjects;
+  subjects.push_back({.entity = {EntityKind::node, snapshot.hostname},
+                      .name = snapshot.hostname,
+                      .gpu = nullptr,
+                      .own = &snapshot.node});
+  for (const GpuSnapshot& gpu : snapshot.gpus) {
+    subjects.push_back(subject_of(gpu));
+    for (const auto& [index, readings] : gpu.migs) {
+      subjects.push_back(mig_of(gpu, index, readings));
+    }
+    for (const auto& [link, readings] : gpu.nvlinks) {
+      subjects.push_back(link_of(gpu, link, readings));
+    }
+  }
+  return subjects;
+}
+
+bool Operand::is_counter() const {
+  return field && stoker::field(*field).kind == FieldKind::counter;
+}
+
+Reading Operand::of(const Subject& subject) const {
+  if (!field) {
+    return subject.gpu == nullptr ? Reading::none(Reason::not_supported, {}) : card(*subject.gpu);
+  }
+  if (subject.entity.kind == EntityKind::mig || entity != EntityKind::gpu) {
+    return subject.own->get(*field);
+  }
+  return subject.gpu->readings.get(*field);
+}
+
+std::optional<Operand> find_operand(std::string_view name) {
+  const auto* word = std::ranges::find(card_words, name, &CardWord::name);
+  if (word != card_words.end()) {
+    return Operand{.name = word->name,
+                   .unit = word->unit,
+                   .entity = EntityKind::gpu,
+                   .field = std::nullopt,
+                   .card = word->of};
+  }
+  for (const Field& row : all_fields()) {
+    if (row.name != name) continue;
+    return Operand{
+        .name = row.name, .unit = row.unit, .entity = row.entity, .field = row.id, .card = nullptr};
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> operand_names() {
+  std::vector<std::string> names;
+  for (const Field& row : all_fields()) names.emplace_back(row.name);
+  for (const CardWord& row : card_words) names.emplace_back(row.name);
+  return names;
+}
+
+bool may_ask(EntityKind scope, const Operand& operand) {
+  switch (scope) {
+    case EntityKind::nvlink:
+      return operand.entity == EntityKind::nvlink || operand.entity == EntityKind::gpu;
+    case EntityKind::node:
+      return operand.entity == EntityKind::node || operand.entity == EntityKind::gpu;
+    default: return operand.entity == EntityKind::gpu;
+  }
+}
+
+}  // namespace stoker::health

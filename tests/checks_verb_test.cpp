@@ -1,0 +1,58 @@
+// stoker checks and stoker explain check, end to end. Goldens: tests/golden/cli.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "support/golden.h"
+#include "support/stoker_process.h"
+
+namespace stoker::test {
+namespace {
+
+TEST(Checks, AreListedWithWhatTheyCompareAndWhoseRuleItIs) {
+  const auto table = run_stoker({"checks"});
+  EXPECT_EQ(table.status, 0) << table.err;
+  expect_golden("cli/checks.txt", table.out);
+  const auto json = run_stoker({"checks", "-o", "json"});
+  EXPECT_EQ(json.status, 0) << json.err;
+  EXPECT_EQ(json.out.find(R"({"schema":"stoker.dev/v1/check","checks":[{"id":"row-remap-failed")"),
+            0U);
+}
+
+TEST(Checks, OfAFolderAreReadAndItsMistakesTold) {
+  std::string folder = ::testing::TempDir() + "stoker-checks-XXXXXX";
+  folder = ::mkdtemp(folder.data());
+  const auto write = [&](const char* text) { std::ofstream(folder + "/site.yaml") << text; };
+  write("checks:\n  - {id: pcie-replays, limit: 100, enabled: false}\n");
+  const auto good = run_stoker({"checks", "--folder", folder});
+  EXPECT_EQ(good.status, 0) << good.err;
+  EXPECT_NE(good.out.find("pcie-replays  warning  (not enabled)\n  what    rise of pcie_replays "
+                          "within 1m above 100\n"),
+            std::string::npos)
+      << good.out;
+  write("checks:\n  - {id: pcie-replay, limit: 100}\n");
+  const auto wrong = run_stoker({"checks", "--folder", folder});
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_NE(wrong.err.find("site.yaml:2:10"), std::string::npos) << wrong.err;
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(run_stoker({"checks", "--folder", folder}).status, 2);
+}
+
+TEST(Checks, AreExplained) {
+  std::string all;
+  for (const char* id :
+       {"temperature-slowdown", "hot-card", "retired-page-pending", "nvlink-down"}) {
+    const auto said = run_stoker({"explain", "check", id});
+    EXPECT_EQ(said.status, 0) << said.err;
+    all += said.out + "\n";
+  }
+  expect_golden("cli/explain_check.txt", all);
+  const auto wrong = run_stoker({"explain", "check", "hot-cart"});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_NE(wrong.err.find("hot-card"), std::string::npos) << wrong.err;
+}
+
+}  // namespace
+}  // namespace stoker::test
