@@ -69,6 +69,7 @@ int explain_check_verb(const ExplainFlags& flags) {
   const auto found = std::ranges::find(checks, flags.number, &health::Check::id);
   if (found == checks.end()) {
     std::vector<std::string> ids;
+    ids.reserve(checks.size());
     for (const auto& check : checks) ids.push_back(check.id);
     const auto hint = did_you_mean(flags.number, ids);
     return complain(

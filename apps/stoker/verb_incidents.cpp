@@ -12,9 +12,9 @@
 #include "api/incident_request.h"
 #include "api/incidents_view.h"
 #include "api/views.h"
+#include "base/duration.h"
 #include "base/text.h"
 #include "command_line.h"
-#include "config/duration.h"
 #include "evidence_bundle.h"
 #include "net/http_client.h"
 #include "verbs.h"
@@ -92,7 +92,7 @@ Result<std::optional<incident::Request>> request_of(const IncidentFlags& flags) 
   }
   incident::Request request{.to = wanted.front(), .note = flags.note};
   if (request.to != suppressed) return request;
-  const auto duration = config::parse_duration(flags.suppress);
+  const auto duration = parse_duration(flags.suppress);
   if (!duration) return fail(duration.error());
   if (*duration < Seconds(1)) return fail(ErrorCode::invalid_input, "--suppress: at least 1s");
   request.for_how_long = *duration;

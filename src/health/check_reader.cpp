@@ -238,6 +238,7 @@ void read_nature(MapReader& map, Check& out, bool fresh) {
   const EntityKind scope = out.scope;
   read_word(map, "kind", kind_count, out.kind, fresh ? Need::required : Need::optional);
   std::vector<std::string> words;
+  words.reserve(scopes.size());
   for (const EntityKind one : scopes) words.emplace_back(to_string(one));
   std::size_t index = scopes.size();
   map.word("scope", words, index);
@@ -279,7 +280,7 @@ bool is_id(std::string_view id) {
 void take_row(MapReader& map, std::vector<Check>& checks, std::set<std::string>& seen) {
   const Node* node = map.need("id");
   if (node == nullptr) return;
-  const std::string id = node->text;
+  const std::string& id = node->text;
   if (!is_id(id)) {
     map.problem(node->place, map.name("id") + " has to be of a-z, 0-9 and '-', not '" + id + "'");
     return;
@@ -301,6 +302,7 @@ void take_row(MapReader& map, std::vector<Check>& checks, std::set<std::string>&
   }
   if (map.find("kind") == nullptr) {
     std::vector<std::string> ids;
+    ids.reserve(checks.size());
     for (const Check& check : checks) ids.push_back(check.id);
     map.problem(node->place,
                 fmt::format("{}: there is no check '{}' to change; {}", map.name("id"), id,

@@ -56,6 +56,7 @@ std::string value_text(const Check& check, double value) {
 
 std::string operands_text(const std::vector<Operand>& operands) {
   std::vector<std::string_view> names;
+  names.reserve(operands.size());
   for (const Operand& operand : operands) names.push_back(operand.name);
   return fmt::format("{}", fmt::join(names, " + "));
 }
@@ -76,6 +77,7 @@ std::string formula(const Limit& limit) {
 
 std::string set_text(const Condition& condition) {
   std::vector<std::string> words;
+  words.reserve(condition.values.size());
   for (const std::int64_t value : condition.values) {
     words.push_back(has_bits(condition.is) ? fmt::format("{:#x}", value) : std::to_string(value));
   }
@@ -162,6 +164,7 @@ std::string rule_text(const Check& check) {
   std::string text = subject_text(check);
   if (check.kind == CheckKind::absence) {
     std::vector<std::string_view> words;
+    words.reserve(check.reasons.size());
     for (const Reason reason : check.reasons) words.emplace_back(to_string(reason));
     text += fmt::format(" not known: {}", fmt::join(words, ", "));
   } else {

@@ -16,6 +16,7 @@ namespace stoker::health {
 template <typename T>
 std::vector<std::string> words_of(std::size_t count) {
   std::vector<std::string> words;
+  words.reserve(count);
   for (std::size_t n = 0; n < count; ++n) words.emplace_back(to_string(static_cast<T>(n)));
   return words;
 }

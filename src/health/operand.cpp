@@ -129,6 +129,7 @@ std::optional<Operand> find_operand(std::string_view name) {
 
 std::vector<std::string> operand_names() {
   std::vector<std::string> names;
+  names.reserve(field_count + card_words.size());
   for (const Field& row : all_fields()) names.emplace_back(row.name);
   for (const CardWord& row : card_words) names.emplace_back(row.name);
   return names;
