@@ -49,6 +49,7 @@ api::ServiceOptions service_options(const Settings& settings, const history::His
           .revision = STOKER_REVISION,
           .series = series_of(settings),
           .expected = expected_of(settings),
+          .checked = [&incidents] { return incidents.checked(); },
           .history = &history,
           .events = &events,
           .incidents = [&incidents](std::optional<std::uint64_t> id) { return incidents.kept(id); },
@@ -189,6 +190,7 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
                   .boot = boot_id(env_.get()),
                   .log = settings.flag(OptionId::events_kernel_log) ? kernel_log_path : "",
                   .expected = expected_of(settings),
+                  .checks = checks_of(settings),
                   .on_saved =
                       [this](const auto& changed) {
                         for (const auto& outbox : outboxes_) outbox->tell(changed);
@@ -362,6 +364,7 @@ void Agent::reload(const Settings& settings) {
   counters_watch_.set_path(settings.text(OptionId::metrics_counters));
   service_.set_expected(expected_of(settings));
   incidents_.set_expected(expected_of(settings));
+  incidents_.set_checks(checks_of(settings));
 }
 
 }  // namespace stoker::app

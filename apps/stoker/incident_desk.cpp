@@ -72,7 +72,11 @@ bool is_ready(const store::Snapshot& snapshot, MonotonicTime now) {
 }  // namespace
 
 IncidentDesk::IncidentDesk(IncidentParts parts)
-    : parts_(std::move(parts)), began_(parts_.clock.wall()), expected_(parts_.expected) {
+    : parts_(std::move(parts)),
+      began_(parts_.clock.wall()),
+      expected_(parts_.expected),
+      engine_(parts_.checks.checks),
+      check_problems_(parts_.checks.findings) {
   const MutexLock file_lock(file_mutex_);
   const MutexLock lock(mutex_);
   if (!parts_.file.empty()) open_file();
@@ -142,6 +146,17 @@ void IncidentDesk::set_expected(health::Expected expected) {
   expected_ = std::move(expected);
 }
 
+void IncidentDesk::set_checks(health::CheckSet checks) {
+  const MutexLock lock(mutex_);
+  engine_.emplace(std::move(checks.checks));
+  check_problems_ = std::move(checks.findings);
+}
+
+std::vector<Finding> IncidentDesk::checked() const {
+  const MutexLock lock(mutex_);
+  return checked_;
+}
+
 void IncidentDesk::on_events(const std::vector<Event>& events) {
   const MutexLock lock(mutex_);
   if (!seen_ && waiting_.size() < most_waiting) {
@@ -196,7 +211,9 @@ void IncidentDesk::look() {
   hear(std::exchange(waiting_, {}));
   const WallTime now = parts_.clock.wall();
   std::vector<incident::Signal> signals;
-  for (const Finding& finding : health::evaluate(snapshot, expected_)) {
+  checked_ = engine_->evaluate(snapshot);
+  std::erase_if(checked_, [](const Finding& one) { return one.state != FindingState::firing; });
+  for (const Finding& finding : health::evaluate(snapshot, expected_, checked_)) {
     if (auto signal = incident::signal_of(finding, view_, now))
       signals.push_back(std::move(*signal));
   }
@@ -279,7 +296,7 @@ Result<Incident> IncidentDesk::request(std::uint64_t id, const incident::Request
 
 std::vector<Finding> IncidentDesk::problems() const {
   const MutexLock lock(mutex_);
-  std::vector<Finding> found;
+  std::vector<Finding> found = check_problems_;
   if (put_aside_) found.push_back(*put_aside_);
   if (problem_) found.push_back(*problem_);
   return found;

@@ -15,6 +15,8 @@
 
 #include "base/thread_safety.h"
 #include "db/incident_db.h"
+#include "health/check_engine.h"
+#include "health/checks.h"
 #include "health/expected.h"
 #include "incident/book.h"
 #include "model/event.h"
@@ -29,6 +31,7 @@ struct IncidentParts {
   std::string boot;  // boot id; empty: not known
   std::string log;   // the source of events that is followed, "/dev/kmsg"; empty: none is
   health::Expected expected;
+  health::CheckSet checks;
   // Called in the desk's thread with what was written, or could not be.
   std::function<void(const std::vector<Incident>&)> on_saved;
 };
@@ -53,6 +56,10 @@ class IncidentDesk {
   // Writes what has changed since the last time.
   void save() EXCLUDES(file_mutex_, mutex_);
   void set_expected(health::Expected expected) EXCLUDES(mutex_);
+  // They begin anew: what the earlier ones remembered is forgotten.
+  void set_checks(health::CheckSet checks) EXCLUDES(mutex_);
+  // What the checks found at the last look, and is more than suspected.
+  [[nodiscard]] std::vector<Finding> checked() const EXCLUDES(mutex_);
 
   // The one with this id, or all, oldest first.
   [[nodiscard]] std::vector<Incident> kept(std::optional<std::uint64_t> id = {}) const
@@ -63,7 +70,7 @@ class IncidentDesk {
   // What was sent of them before a restart.
   [[nodiscard]] std::vector<db::SentMark> sent() const EXCLUDES(mutex_);
   void on_sent(const db::SentMark& sent) EXCLUDES(file_mutex_);
-  // What is wrong with keeping them.
+  // What is wrong with keeping them, and with the files of checks.
   [[nodiscard]] std::vector<Finding> problems() const EXCLUDES(mutex_);
 
  private:
@@ -93,6 +100,9 @@ class IncidentDesk {
   bool seen_ GUARDED_BY(mutex_) = false;           // has view_ got the node's GPUs?
   std::vector<Event> waiting_ GUARDED_BY(mutex_);  // for that
   health::Expected expected_ GUARDED_BY(mutex_);
+  std::optional<health::CheckEngine> engine_ GUARDED_BY(mutex_);
+  std::vector<Finding> checked_ GUARDED_BY(mutex_);
+  std::vector<Finding> check_problems_ GUARDED_BY(mutex_);
   Marks marks_ GUARDED_BY(mutex_);
   bool marks_moved_ GUARDED_BY(mutex_) = false;
   std::vector<db::SentMark> sent_ GUARDED_BY(mutex_);  // as they were read

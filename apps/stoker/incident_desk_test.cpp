@@ -59,7 +59,8 @@ class Desk : public ::testing::Test {
                                                         .file = file(),
                                                         .boot = boot,
                                                         .log = "/dev/kmsg",
-                                                        .expected = {}});
+                                                        .expected = {},
+                                                        .checks = {}});
   }
   // What the kernel said so many seconds ago.
   std::vector<Event> said(const std::string& text, std::int64_t ago, std::uint64_t offset,
@@ -207,7 +208,8 @@ class KilledDesk : public Desk {
                                                         .file = file(),
                                                         .boot = {},
                                                         .log = "/dev/kmsg",
-                                                        .expected = {}});
+                                                        .expected = {},
+                                                        .checks = {}});
   }
   [[nodiscard]] std::unique_ptr<event::KernelLog> follow(IncidentDesk& desk) {
     auto log = std::make_unique<event::KernelLog>(event::KernelLogParts{

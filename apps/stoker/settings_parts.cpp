@@ -137,6 +137,23 @@ exporting::SeriesOptions series_of(const Settings& settings) {
           count_of(settings, OptionId::metrics_max_series).value_or(exporting::default_max_series)};
 }
 
+health::CheckSet checks_of(const Settings& settings) {
+  const std::string& folder = settings.text(OptionId::checks_folder);
+  if (folder.empty()) return {.checks = health::built_in_checks(), .findings = {}};
+  auto changed = health::read_overrides(folder, health::built_in_checks());
+  if (changed) return std::move(*changed);
+  Finding finding;
+  finding.rule = "checks-folder-unread";
+  finding.severity = Severity::warning;
+  finding.entity = {EntityKind::file, folder};
+  finding.message = "The folder of checks can't be read, so the built-in ones are in force";
+  finding.action = Action::fix_config;
+  finding.fix = "Make it, or leave out checks.folder";
+  finding.source = "docs/specs/checks.md";
+  finding.evidence.push_back(changed.error().describe());
+  return {.checks = health::built_in_checks(), .findings = {std::move(finding)}};
+}
+
 health::Expected expected_of(const Settings& settings) {
   return {.gpus = count_of(settings, OptionId::expect_gpus),
           .products = settings.words(OptionId::expect_product),

@@ -8,6 +8,7 @@
 #include "config/settings.h"
 #include "device/probe/supervisor.h"
 #include "export/render.h"
+#include "health/checks.h"
 #include "health/expected.h"
 #include "history/history.h"
 #include "sample/node_sampler.h"
@@ -24,6 +25,8 @@ store::StoreOptions store_options(const config::Settings& settings, const Source
 history::HistoryOptions history_options(const config::Settings& settings, const SourceParts& parts);
 exporting::SeriesOptions series_of(const config::Settings& settings);
 health::Expected expected_of(const config::Settings& settings);
+// Those that are built in, changed by the folder of the options; what can't be taken over becomes a finding.
+health::CheckSet checks_of(const config::Settings& settings);
 log::Level log_level_of(const config::Settings& settings);
 
 }  // namespace stoker::app

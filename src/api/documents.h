@@ -23,7 +23,7 @@ std::string gpus_document(const store::Snapshot& snapshot,
 // {"schema":"stoker.dev/v1/status", the verdict, why, what is read and how, "findings":[...]}
 struct StatusFacts {
   std::string version;
-  health::Expected expected;
+  std::vector<Finding> findings;  // of the node, as health::evaluate() gives them
   // About the agent and not about the node: listed behind the node's, and never judged.
   std::vector<Finding> own_findings;
   std::optional<ReplayState> replay;

@@ -100,7 +100,7 @@ Response all_gpus(const Snapshot& snapshot) {
   return json(gpus_document(snapshot, every));
 }
 
-Response ready(const Snapshot& snapshot, const health::Expected& expected) {
+Response ready(const Snapshot& snapshot, const std::vector<Finding>& findings) {
   const bool running = snapshot.source.state == device::SourceState::running;
   if (running && std::ranges::any_of(snapshot.gpus, health::answers)) return {.body = "ok\n"};
   if (!running) {
@@ -108,7 +108,7 @@ Response ready(const Snapshot& snapshot, const health::Expected& expected) {
             .body = fmt::format("{}: {}\n", device::to_string(snapshot.source.state),
                                 snapshot.source.detail)};
   }
-  const auto judged = health::judge(snapshot, health::evaluate(snapshot, expected));
+  const auto judged = health::judge(snapshot, findings);
   return {.status = 503,
           .body = fmt::format("{}: {}\n", health::to_string(judged.verdict), judged.reason)};
 }
@@ -154,6 +154,7 @@ Response index_page(const std::string& version) {
 
 Service::Service(Snapshots snapshots, ServiceOptions options, const Clock& clock)
     : snapshots_(std::move(snapshots)),
+      checked_(std::move(options.checked)),
       history_(options.history),
       events_(options.events),
       incidents_(std::move(options.incidents)),
@@ -223,13 +224,17 @@ health::Expected Service::expected() {
   return expected_;
 }
 
+std::vector<Finding> Service::findings(const Snapshot& snapshot) {
+  return health::evaluate(snapshot, expected(), checked_ ? checked_() : std::vector<Finding>());
+}
+
 Response Service::metrics(const Request& request) {
   const auto started = clock_.monotonic();
   const Snapshot snapshot = snapshots_();
   const auto format = exporting::choose_format(request.accept);
-  const auto findings = health::evaluate(snapshot, expected());
+  const auto found = findings(snapshot);
   const MutexLock lock(mutex_);
-  auto rendered = exporting::render(snapshot, findings, render_, format);
+  auto rendered = exporting::render(snapshot, found, render_, format);
   Response response{.content_type = std::string(exporting::content_type(format)),
                     .body = std::move(rendered.text)};
   if (!rendered.dropped.empty() || !dropped_.empty()) take_dropped(rendered.dropped);
@@ -333,10 +338,10 @@ Response Service::answer(const Request& request) {
   if (path == "/healthz" || path == "/health") return {.body = "ok\n"};
   if (path == "/metrics") return metrics(request);
   const Snapshot snapshot = snapshots_();
-  if (path == "/readyz") return ready(snapshot, expected());
+  if (path == "/readyz") return ready(snapshot, findings(snapshot));
   if (path == "/api/v1/status")
-    return json(status_document(
-        snapshot, {version_, expected(), own_findings(), replay_ ? replay_() : std::nullopt}));
+    return json(status_document(snapshot, {version_, findings(snapshot), own_findings(),
+                                           replay_ ? replay_() : std::nullopt}));
   if (path == "/api/v1/fields") return json(fields_document(&snapshot, history_facts()));
   if (path == "/api/v1/expect") return json(expect_document(health::compare(snapshot, expected())));
   if (path == "/api/v1/topology") return json(topology_document(topology::build(snapshot)));

@@ -29,6 +29,8 @@ struct ServiceOptions {
   std::string revision;
   exporting::SeriesOptions series;
   health::Expected expected;
+  // What checks find now; not set: none run.
+  std::function<std::vector<Finding>()> checked;
   // Must outlive the service; nullptr: none is kept.
   const history::History* history = nullptr;
   // Must outlive the service; nullptr: none are.
@@ -72,6 +74,7 @@ class Service {
 
  private:
   health::Expected expected() EXCLUDES(mutex_);
+  std::vector<Finding> findings(const store::Snapshot& snapshot) EXCLUDES(mutex_);
   // About what is told here: the counter file, and families that the last scrape left out.
   std::vector<Finding> own_findings() EXCLUDES(mutex_);
   void take_dropped(const std::vector<exporting::DroppedFamily>& dropped) REQUIRES(mutex_);
@@ -84,6 +87,7 @@ class Service {
 
   // Constant after construction.
   const Snapshots snapshots_;
+  const std::function<std::vector<Finding>()> checked_;
   const history::History* const history_;
   const store::EventLog* const events_;
   const std::function<std::vector<Incident>(std::optional<std::uint64_t>)> incidents_;

@@ -94,8 +94,7 @@ void write_simulated(JsonWriter& json, const Snapshot& snapshot) {
 }
 
 std::string status_document(const Snapshot& snapshot, const StatusFacts& facts) {
-  const auto findings = health::evaluate(snapshot, facts.expected);
-  const auto judged = health::judge(snapshot, findings);
+  const auto judged = health::judge(snapshot, facts.findings);
   JsonWriter json;
   json.begin_object().member("schema", "stoker.dev/v1/status");
   json.member("verdict", health::to_string(judged.verdict)).member("reason", judged.reason);
@@ -110,7 +109,7 @@ std::string status_document(const Snapshot& snapshot, const StatusFacts& facts) 
   write_attribution(json, snapshot);
   write_node(json, snapshot);
   json.key("findings").begin_array();
-  for (const auto* all : {&findings, &facts.own_findings}) {
+  for (const auto* all : {&facts.findings, &facts.own_findings}) {
     for (const Finding& finding : *all) write_finding(json, finding);
   }
   json.end_array().end_object();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -243,8 +244,10 @@ void check_attribution(const Snapshot& snapshot, std::vector<Finding>& out) {
 
 }  // namespace
 
-std::vector<Finding> evaluate(const Snapshot& snapshot, const Expected& expected) {
-  std::vector<Finding> findings = expected_findings(snapshot, expected);
+std::vector<Finding> evaluate(const Snapshot& snapshot, const Expected& expected,
+                              std::vector<Finding> checked) {
+  std::vector<Finding> findings = std::move(checked);
+  std::ranges::move(expected_findings(snapshot, expected), std::back_inserter(findings));
   check_source(snapshot, findings);
   check_attribution(snapshot, findings);
   for (const GpuSnapshot& gpu : snapshot.gpus) {

@@ -12,8 +12,9 @@
 namespace stoker::health {
 
 // Findings of the snapshot, worst first, then by rule and entity. Their texts, actions and sources
-// stand in health/rules.def.
-std::vector<Finding> evaluate(const store::Snapshot& snapshot, const Expected& expected = {});
+// stand in health/rules.def. `checked`: what checks found of it (health/check_engine.h), sorted in.
+std::vector<Finding> evaluate(const store::Snapshot& snapshot, const Expected& expected = {},
+                              std::vector<Finding> checked = {});
 
 // ok: everything that should be read is read, and nothing is wrong. degraded: works, with warnings.
 // critical: a GPU or the driver can't be used. unknown: we can't tell; never to be taken for healthy.

@@ -56,7 +56,7 @@ constexpr auto xids = std::to_array<std::pair<std::uint32_t, Id>>({
     {173, Id::c2c},
     {154, Id::driver_asks},
     {167, Id::pcie},
-    {176, Id::pcie},  // STOKER_CAUSE_OF_LEVEL(level, cause): of every other Xid.
+    {176, Id::pcie},
 });
 
 // Of every other Xid.
@@ -65,7 +65,7 @@ constexpr auto levels = std::to_array<std::pair<FaultLevel, Id>>({
     {FaultLevel::hardware, Id::gpu_hardware},
     {FaultLevel::driver, Id::driver_fault},
     {FaultLevel::link, Id::nvlink},
-    {FaultLevel::info, Id::notice},  // STOKER_CAUSE_OF_SIGN(sign, cause): catalog/kernel_signs.def.
+    {FaultLevel::info, Id::notice},
 });
 
 using Named = std::pair<std::string_view, Id>;
@@ -97,16 +97,28 @@ constexpr auto signs = std::to_array<Named>({
     {"host_oom", Id::out_of_memory},
     {"fabric_manager_version", Id::service},
     {"fabric_manager_error", Id::service},
-    {"unit_failed",
-     Id::service},  // STOKER_CAUSE_OF_RULE(rule, cause): findings that are the same trouble as a line of the kernel. Any other rule is a
+    {"unit_failed", Id::service},
 });
 
 // Findings that are the same trouble as a line of the kernel.
 constexpr auto rules = std::to_array<Named>({
     {"gpu-lost", Id::gpu_off_bus},
     {"gpu-hung", Id::gpu_hung},
-    {"recovery-action",
-     Id::driver_asks},  // STOKER_FOLLOWS(family, head): what is said of `family` while an incident of `head` is fresh on the same GPU (of links
+    {"recovery-action", Id::driver_asks},
+    {"row-remap-failed", Id::memory_repair_failed},
+    {"rows-remapped-limit", Id::memory_repair_failed},
+    {"retired-pages-limit", Id::memory_repair_failed},
+    {"row-remap-pending", Id::memory_repair},
+    {"retired-page-pending", Id::memory_repair},
+    {"ecc-uncorrected", Id::memory_uncorrectable},
+    {"ecc-uncorrected-repeats", Id::memory_uncorrectable},
+    {"xid-memory-repeats", Id::memory_uncorrectable},
+    {"nvlink-down", Id::nvlink},
+    {"nvlink-fewer", Id::nvlink},
+    {"nvlink-recoveries", Id::nvlink},
+    {"xid-nvlink-repeats", Id::nvlink},
+    {"pcie-replays", Id::pcie},
+    {"pcie-width", Id::pcie},
 });
 
 // What follows from what. NVIDIA's catalogue (https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html)
