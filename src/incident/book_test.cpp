@@ -185,6 +185,13 @@ TEST(Book, ABootEndsWhatStandsWhereTheGpuIsThereAgain) {
   EXPECT_EQ(story.told(), "proving gpu-off-bus gpu:GPU-0 critical reboot x1");
 }
 
+TEST(Book, WhatIsCountedOfAnErrorDoesNotTakeOverWhatItsLineSays) {
+  Story story;
+  story.line(0, "NVRM: Xid ({1}): 94, pid=7, name=train, Contained: SM (0x1). RST: No, D-RST: No")
+      .found(1, {finding_of("ecc-uncorrected", 1, Severity::error, Action::reset_gpu)});
+  EXPECT_EQ(story.told(), "open memory-contained gpu:GPU-1 error restart_job x2");
+}
+
 TEST(Book, ChecksThatHaveNothingToDoWithOneAnotherAreApart) {
   Story story;
   story.found(0, {finding_of("temperature-high", 0, Severity::warning, Action::observe)});

@@ -110,8 +110,9 @@ constexpr auto rules = std::to_array<Named>({
     {"retired-pages-limit", Id::memory_repair_failed},
     {"row-remap-pending", Id::memory_repair},
     {"retired-page-pending", Id::memory_repair},
-    {"ecc-uncorrected", Id::memory_uncorrectable},
-    {"ecc-uncorrected-repeats", Id::memory_uncorrectable},
+    // A count says less than the line about the same error, which names the incident.
+    {"ecc-uncorrected", Id::memory_errors},
+    {"ecc-uncorrected-repeats", Id::memory_errors},
     {"xid-memory-repeats", Id::memory_uncorrectable},
     {"nvlink-down", Id::nvlink},
     {"nvlink-fewer", Id::nvlink},
