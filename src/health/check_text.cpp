@@ -92,7 +92,7 @@ void replace_all(std::string& text, std::string_view what, const std::string& wi
 
 // What is compared: "temperature", "pcie_replays within 1m", "Xid 48, 94 within 1d".
 std::string subject_text(const Check& check) {
-  const std::string names = operands_text(check.condition.operands);
+  std::string names = operands_text(check.condition.operands);
   const std::string window = " within " + duration_text(check.window);
   switch (check.kind) {
     case CheckKind::rate:
