@@ -15,7 +15,6 @@
 namespace stoker::net {
 namespace {
 
-namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
 
