@@ -52,11 +52,12 @@ Result<std::string> put_aside(const std::string& file, WallTime now) {
 
 // Somebody who tries their alerts by writing a line into the kernel log is not the driver.
 void be_a_trial(incident::Signal& signal) {
-  signal.subject = "written by a program";
+  // A cause of its own: nothing real belongs to it, and it belongs to nothing.
+  signal.cause = incident::cause_of_rule("kernel-log-trial", Severity::warning);
+  signal.programs.clear();
   signal.severity = std::min(signal.severity, Severity::warning);
   signal.action = Action::observe;
   signal.of_driver = false;
-  signal.cause.stands = false;
   signal.message += " (written into the kernel log by a program, not by the kernel)";
 }
 

@@ -153,7 +153,12 @@ TEST_F(Desk, ALineThatAProgramWroteIsShownAsSuchAndAsksForNothing) {
   const auto one = desk->kept()[0];
   EXPECT_EQ(one.severity, Severity::warning);
   EXPECT_EQ(one.action, Action::observe);
+  EXPECT_EQ(one.cause, "kernel-log-trial");
   EXPECT_THAT(one.message, HasSubstr("written into the kernel log by a program"));
+  // What the kernel itself says is an incident of its own.
+  desk->on_events(said(off_bus, 0, 11));
+  EXPECT_EQ(desk->kept().size(), 2U);
+  EXPECT_EQ(desk->kept()[1].severity, Severity::critical);
 }
 
 TEST_F(Desk, AFileThatIsNoDatabaseIsPutAsideAndSaid) {

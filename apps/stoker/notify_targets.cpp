@@ -22,13 +22,6 @@ Finding wrong(const config::Settings& settings, OptionId id, std::string message
   return finding;
 }
 
-bool is_url(const std::string& text) {
-  for (const std::string_view scheme : {"http://", "https://"}) {
-    if (text.starts_with(scheme) && text.size() > scheme.size()) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 std::vector<notify::Target> notify_targets(const config::Settings& settings) {
@@ -51,9 +44,10 @@ Severity least_notified(const config::Settings& settings) {
 void check_notify(const config::Settings& settings, std::vector<Finding>& findings) {
   for (const auto id : {OptionId::notify_webhook, OptionId::notify_alertmanager}) {
     const std::string& url = settings.text(id);
-    if (url.empty() || is_url(url)) continue;
+    const auto problem = url.empty() ? std::nullopt : net::url_problem(url);
+    if (!problem) continue;
     findings.push_back(wrong(settings, id,
-                             fmt::format("{} is no URL: \"{}\"", config::option(id).key, url),
+                             fmt::format("{} is no URL: {}", config::option(id).key, *problem),
                              "http://HOST:PORT/PATH or https://HOST/PATH"));
   }
   for (const auto id :

@@ -137,7 +137,9 @@ int write_bundle(const IncidentFlags& flags) {
   }
   const bool written = std::fwrite(packed->data(), 1, packed->size(), file) == packed->size();
   if (std::fclose(file) != 0 || !written) {
-    return complain(Error::from_errno(errno, "write " + flags.bundle).describe());
+    const Error problem = Error::from_errno(errno, "write " + flags.bundle);
+    static_cast<void>(std::remove(flags.bundle.c_str()));
+    return complain(problem.describe());
   }
   fmt::print("{}: {} files, {} bytes; names and serial numbers of this node are in it\n",
              flags.bundle, members.size(), packed->size());
@@ -149,9 +151,10 @@ int one(const IncidentFlags& flags) {
     return complain(
         fmt::format("'{}' is no number of an incident: `stoker incidents` lists them", flags.id));
   }
-  if (!flags.bundle.empty()) return write_bundle(flags);
   const auto request = request_of(flags);
   if (!request) return complain(request.error().message());
+  if (*request && !flags.bundle.empty()) return complain("ask for --bundle or for a change");
+  if (!flags.bundle.empty()) return write_bundle(flags);
   if (*request) return change(flags, **request);
   return print(flags, "/api/v1/incidents/" + flags.id, &api::view_incident);
 }

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <vector>
 
 #include "command_line.h"
 #include "notify_targets.h"
@@ -21,6 +22,10 @@ Exit codes: 0 all took it, 1 somebody did not, 2 the config names nobody, or is 
 int run(const ConfigFlags& flags) {
   const auto settings = resolve_settings(flags);
   if (!settings) return exit_could_not;
+  std::vector<Finding> wrong;
+  check_notify(*settings, wrong);
+  fmt::print(stderr, "{}", render_table(wrong));
+  if (!wrong.empty()) return exit_could_not;
   const auto targets = notify_targets(*settings);
   if (targets.empty()) {
     return complain("nobody is told of incidents: set notify.webhook or notify.alertmanager");
@@ -34,7 +39,8 @@ int run(const ConfigFlags& flags) {
       if (!ready) return ready.error().describe();
       return notify::refusal(net::http_send(request));
     }();
-    fmt::print("{} {}: {}\n", target.name, target.url, why ? *why : "took it");
+    fmt::print("{} {}: {}\n", target.name, net::without_secrets(target.url),
+               why ? *why : "took it");
     if (why) exit_code = exit_found;
   }
   return exit_code;

@@ -134,7 +134,7 @@ TEST(IncidentsView, ShowsEverythingAndNothingOfATerminalsLanguage) {
   EXPECT_EQ(list->text,
             "2  2023-11-14 22:13:20  critical  gpu-off-bus  open\n"
             "    GPU 3 (0000:9a:00.0): Xid 79, GPU has fallen off the bus\n"
-            "    what to do: reboot; seen 3 times\n");
+            "    what to do: reboot; 3 signs of it\n");
   const auto one = view_incident(document, {});
   ASSERT_TRUE(one);
   EXPECT_THAT(one->text, HasSubstr("NVRM: Xid (PCI:0000:9a:00): 79 [31m"));

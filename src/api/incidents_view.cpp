@@ -50,7 +50,7 @@ std::string row(const Json& incident, std::size_t width) {
   const double before = number_of(incident, "recurrence");
   return heading(incident) + lines("    ", text_of(incident, "message"), width) +
          fmt::format("    what to do: {}{}{}\n", action_of(incident),
-                     times > 1 ? fmt::format("; seen {:.0f} times", times) : "",
+                     times > 1 ? fmt::format("; {:.0f} signs of it", times) : "",
                      before > 0 ? fmt::format("; {:.0f} before it", before) : "");
 }
 

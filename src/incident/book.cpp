@@ -33,10 +33,16 @@ bool meets_same_program(const Incident& incident, const Signal& signal) {
   return std::ranges::find_first_of(incident.programs, signal.programs) != incident.programs.end();
 }
 
-// Can what is of `family` reach from one GPU to another?
+// Can what is of `family` be about the incident's thing, although it is said of another?
 bool reaches(Family family, const Incident& incident, const Signal& signal) {
-  if (incident.entity == signal.entity || family == Family::link) return true;
-  return family == Family::application && meets_same_program(incident, signal);
+  if (incident.entity == signal.entity) return true;
+  if (family == Family::application) return meets_same_program(incident, signal);
+  if (family != Family::link) return false;
+  // Both ends of a link complain, or a switch and a GPU on it.
+  const bool with_switch =
+      incident.entity.kind == EntityKind::nvswitch || signal.entity.kind == EntityKind::nvswitch;
+  return with_switch || (!incident.pci.empty() &&
+                         std::ranges::find(signal.linked, incident.pci) != signal.linked.end());
 }
 
 // How `signal` belongs to `incident`, which is not over.
@@ -49,12 +55,20 @@ Fit fit(const Incident& incident, const Signal& signal) {
   if (!is_fresh(incident, signal.at)) return Fit::none;
   const Family family = signal.cause.family;
   if (follows(family, head.family) && reaches(family, incident, signal)) return Fit::follows;
-  if (follows(head.family, family) && reaches(head.family, incident, signal)) return Fit::precedes;
+  if (here && follows(head.family, family)) return Fit::precedes;
   if (family != head.family || family == Family::other || !reaches(family, incident, signal)) {
     return Fit::none;
   }
   const bool of_programs = family == Family::application;
   return of_programs && !same_subject(incident, signal) ? Fit::none : Fit::family;
+}
+
+// What has to be done after what the driver asks for, where people have to do more than that.
+std::string with_what_comes_after(const std::string& fix, const Incident& incident) {
+  using enum Action;
+  const bool more = incident.action == field_diag || incident.action == replace ||
+                    incident.action == inspect_cable;
+  return more && !incident.fix.empty() ? fmt::format("{}. After that: {}", fix, incident.fix) : fix;
 }
 
 // What people are told when it changes.
@@ -163,7 +177,13 @@ void Book::take_over(Incident& incident, const Signal& signal) {
   incident.severity = std::max(incident.severity, signal.severity);
   incident.message = signal.message;
   if (!signal.explanation.empty()) incident.explanation = signal.explanation;
-  if (incident.action_of_driver && !signal.of_driver) return;
+  if (incident.action_of_driver && !signal.of_driver) {
+    Incident asked = incident;
+    asked.action = signal.action;
+    asked.fix = signal.fix;
+    incident.fix = with_what_comes_after(incident.fix, asked);
+    return;
+  }
   incident.action = signal.action;
   incident.action_of_driver = signal.of_driver;
   incident.fix = signal.fix;
@@ -202,6 +222,7 @@ void Book::join(Incident& incident, const Signal& signal) {
     be(incident, IncidentState::open, signal.at);
     note(incident, signal.at, "stoker", "seen again");
   }
+  const Severity known = incident.severity;
   const bool same = signal.cause.word == head.word && signal.entity == incident.entity;
   // The first line of a cause says it best; of a program that fails again, the last says which it is now.
   const bool of_now = head.family == Family::application && signal.action == incident.action;
@@ -212,11 +233,17 @@ void Book::join(Incident& incident, const Signal& signal) {
   }
   // Whatever the cause: what the driver asks for is to be done.
   if (signal.of_driver) {
+    if (!incident.action_of_driver) incident.fix = with_what_comes_after(signal.fix, incident);
     incident.action = signal.action;
     incident.action_of_driver = true;
-    incident.fix = signal.fix;
     incident.source = signal.source;
     incident.severity = std::max(incident.severity, signal.severity);
+  }
+  const bool hushed =
+      incident.state == IncidentState::acknowledged || incident.state == IncidentState::suppressed;
+  if (hushed && (incident.severity > known || incident.cause != head.word)) {
+    be(incident, IncidentState::open, signal.at);
+    note(incident, signal.at, "stoker", "open again: it is worse than it was");
   }
   incident.last_seen = std::max(incident.last_seen, signal.at);
   if (!signal.boot.empty()) incident.boot = signal.boot;

@@ -4,8 +4,10 @@
 // What belongs together:
 // - The same cause about the same thing (of a program's faults: of the same program) is one incident until it is over.
 // - Within two minutes of the last that was seen, what follows from an incident's cause (incident/cause.h) is part of
-//   it: on the same GPU, and on others what their links and the same job's programs say. What the incident's cause
-//   follows from takes it over: it then has that cause.
+//   it: on the same GPU; on another what its link to this one says, and what the same job's programs say. What the
+//   incident's cause follows from takes it over, on the same GPU alone: it then has that cause. A fault of a card is
+//   never hidden in another card's incident.
+// - What gets worse than people knew when they acknowledged or suppressed it is open again.
 // - Two causes of one family on one GPU are one incident, named after the higher rank; programs apart.
 // - The driver's own word on what to do (Xid 154, NVML's recovery action) stands above the catalogue's.
 // How it ends: when what it stood on (findings; Cause::stands) is over, it is `proving`. When then nothing was seen for

@@ -14,6 +14,8 @@ constexpr const char* off_bus = "NVRM: Xid ({0}): 79, GPU has fallen off the bus
 
 TEST(Book, AGpuThatFallsOffTheBusIsOneIncidentWithItsWholeStorm) {
   Story story;
+  story.node().gpus[0].programs = {"pid 4711"};
+  story.node().gpus[2].linked = {"0000:10:00.0"};
   story.line(0, off_bus)
       .line(0, "NVRM: GPU 0000:10:00.0: GPU has fallen off the bus.")
       .line(1,
@@ -190,6 +192,55 @@ TEST(Book, WhatIsCountedOfAnErrorDoesNotTakeOverWhatItsLineSays) {
   story.line(0, "NVRM: Xid ({1}): 94, pid=7, name=train, Contained: SM (0x1). RST: No, D-RST: No")
       .found(1, {finding_of("ecc-uncorrected", 1, Severity::error, Action::reset_gpu)});
   EXPECT_EQ(story.told(), "open memory-contained gpu:GPU-1 error restart_job x2");
+}
+
+TEST(Book, AFaultOfACardIsNeverHiddenInAnothersIncident) {
+  Story story;
+  for (auto& gpu : story.node().gpus) gpu.programs = {"job 12"};
+  story.line(0, "NVRM: Xid ({0}): 31, pid=9, name=job, Ch 00000008");
+  ASSERT_TRUE(
+      story.book().request(1, {IncidentState::suppressed, "alice", "", Seconds(60)}, at(1)));
+  story.line(2, "NVRM: Xid ({2}): 48, pid=7, name=train, An uncorrectable double bit error")
+      .line(3, "NVRM: Xid (PCI:FFFF:43:00): 79, GPU has fallen off the bus.")
+      .line(4,
+            "NVRM: Xid ({3}): 74, pid='<unknown>', name=<unknown>, NVLink: fatal error detected "
+            "on link 4(0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0)");
+  EXPECT_EQ(story.told(),
+            "suppressed application gpu:GPU-0 of job warning restart_job x1; "
+            "open memory-uncorrectable gpu:GPU-2 critical reset_gpu x1; "
+            "open gpu-off-bus gpu:ffff:43:00.0 critical reboot x1; "
+            "open nvlink gpu:GPU-3 warning observe x1");
+}
+
+TEST(Book, WhatGetsWorseThanPeopleKnewIsOpenAgain) {
+  for (const auto state : {IncidentState::acknowledged, IncidentState::suppressed}) {
+    Story story;
+    story.line(0, "NVRM: Xid ({0}): 31, pid=9, name=job, Ch 00000008");
+    ASSERT_TRUE(story.book().request(1, {state, "alice", "", {}}, at(1)));
+    story.line(2, "NVRM: Xid ({0}): 31, pid=10, name=job, Ch 00000008");
+    EXPECT_EQ(story.book().all()[0].state, state);
+    story.line(3, "NVRM: Xid ({0}): 48, pid=10, name=job, An uncorrectable double bit error");
+    EXPECT_EQ(story.told(), "open memory-uncorrectable gpu:GPU-0 critical reset_gpu x3");
+  }
+}
+
+TEST(Book, AHotCardIsOneIncidentWhateverSaysSo) {
+  Story story;
+  story.found(0, {finding_of("temperature-operating", 1, Severity::warning, Action::observe),
+                  finding_of("throttle-hw-thermal", 1, Severity::warning, Action::observe),
+                  finding_of("lost-to-heat", 1, Severity::warning, Action::observe)});
+  EXPECT_EQ(story.told(), "open gpu-temperature gpu:GPU-1 warning observe x3");
+}
+
+TEST(Book, WhatPeopleHaveToDoAfterTheDriversWordIsSaid) {
+  Story story;
+  auto failed = finding_of("row-remap-failed", 1, Severity::error, Action::field_diag);
+  failed.fix = "run the field diagnostic";
+  auto asked = finding_of("recovery-action", 1, Severity::error, Action::reset_gpu);
+  asked.fix = "reset it";
+  story.found(0, {failed, asked});
+  EXPECT_EQ(story.told(), "open memory-repair-failed gpu:GPU-1 error reset_gpu (driver) x2");
+  EXPECT_EQ(story.book().all()[0].fix, "reset it. After that: run the field diagnostic");
 }
 
 TEST(Book, ChecksThatHaveNothingToDoWithOneAnotherAreApart) {

@@ -120,6 +120,21 @@ constexpr auto rules = std::to_array<Named>({
     {"xid-nvlink-repeats", Id::nvlink},
     {"pcie-replays", Id::pcie},
     {"pcie-width", Id::pcie},
+    {"temperature-operating", Id::heat},
+    {"temperature-slowdown", Id::heat},
+    {"temperature-shutdown", Id::heat},
+    {"thermal-margin", Id::heat},
+    {"memory-temperature", Id::heat},
+    {"hot-card", Id::heat},
+    {"throttle-hw-thermal", Id::heat},
+    {"throttle-sw-thermal", Id::heat},
+    {"lost-to-heat", Id::heat},
+    {"throttle-power-brake", Id::power},
+    {"lost-to-power", Id::power},
+    {"lost-to-board", Id::power},
+    {"readings-stale", Id::unread},
+    {"readings-failed", Id::unread},
+    {"gpu-silent", Id::unread},
 });
 
 // What follows from what. NVIDIA's catalogue (https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html)

@@ -20,6 +20,8 @@ enum class Family : std::uint8_t {
   link,
   pcie,
   driver,
+  heat,
+  power,
   network,
   host,
   service,

@@ -16,7 +16,11 @@ namespace stoker::incident {
 namespace {
 
 std::string owner_words(const ProcessOwner& owner) {
-  if (owner.pod) return fmt::format("pod {}/{}", owner.pod->pod_namespace, owner.pod->pod);
+  // A process's cgroup tells its pod's uid alone, where the kubelet does not tell the name.
+  if (owner.pod && !owner.pod->pod.empty()) {
+    return fmt::format("pod {}/{}", owner.pod->pod_namespace, owner.pod->pod);
+  }
+  if (owner.pod && !owner.pod->pod_uid.empty()) return "pod " + owner.pod->pod_uid;
   if (owner.job)
     return fmt::format("job {}", owner.job->array.empty() ? owner.job->id : owner.job->array);
   return owner.user.empty() ? std::string() : fmt::format("user {}", owner.user);
@@ -42,6 +46,7 @@ void be_about_gpu(Signal& signal, const NodeView::Gpu& gpu) {
   // One that could never be opened has no UUID.
   signal.entity = {EntityKind::gpu, gpu.uuid.empty() ? signal.pci : gpu.uuid};
   signal.programs = gpu.programs;
+  signal.linked = gpu.linked;
   signal.about = gpu.uuid.empty() ? fmt::format("The GPU at {}", signal.pci)
                                   : fmt::format("GPU {} ({})", gpu.index, signal.pci);
 }
@@ -128,6 +133,9 @@ NodeView view_of(const store::Snapshot& snapshot, std::string boot) {
     auto& seen =
         view.gpus.emplace_back(NodeView::Gpu{gpu.info.pci, gpu.info.uuid, gpu.info.serial,
                                              gpu.info.index, view.reading && health::answers(gpu)});
+    for (const auto& link : gpu.info.nvlinks) {
+      if (link.remote == device::LinkEnd::gpu) add_once(seen.linked, link.remote_pci);
+    }
     for (const auto& process : gpu.processes)
       add_once(seen.programs, program_of(process.pid, view));
   }

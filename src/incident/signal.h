@@ -26,6 +26,7 @@ struct NodeView {
     std::uint32_t index = 0;
     bool answers = false;
     std::vector<std::string> programs;  // that run on it, as in Incident::programs
+    std::vector<std::string> linked;    // addresses of the GPUs at the other ends of its NVLinks
   };
   std::string hostname;
   std::string boot;      // boot id; empty: not known
@@ -53,6 +54,7 @@ struct Signal {
   std::string source;
   std::string evidence;
   std::vector<std::string> programs;  // as in Incident
+  std::vector<std::string> linked;    // as in NodeView
   std::optional<Finding> finding;     // none: an event
 };
 

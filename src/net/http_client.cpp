@@ -3,6 +3,7 @@
 #include <curl/curl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <memory>
 
@@ -68,6 +69,32 @@ void set_request(CURL* handle, const ClientRequest& request, const HeaderList& h
 
 }  // namespace
 
+std::optional<std::string> url_problem(const std::string& url) {
+  using Handle = std::unique_ptr<CURLU, decltype(&curl_url_cleanup)>;
+  const Handle handle(curl_ready() ? curl_url() : nullptr, &curl_url_cleanup);
+  if (!handle) return "libcurl could not be started";
+  if (!url.starts_with("http://") && !url.starts_with("https://")) {
+    return "it begins with neither http:// nor https://";
+  }
+  for (const char c : url) {
+    if (static_cast<unsigned char>(c) <= ' ' || c == 127)
+      return "it has a blank or a control character";
+  }
+  const CURLUcode code = curl_url_set(handle.get(), CURLUPART_URL, url.c_str(), 0);
+  if (code != CURLUE_OK) return curl_url_strerror(code);
+  return std::nullopt;
+}
+
+std::string without_secrets(const std::string& url) {
+  const auto host = url.find("://");
+  if (host == std::string::npos) return url;
+  const auto begin = host + 3;
+  const auto end = std::min(url.find_first_of("/?#", begin), url.size());
+  const auto at = url.rfind('@', end);
+  if (at == std::string::npos || at < begin || at >= end) return url;
+  return url.substr(0, begin) + url.substr(at + 1);
+}
+
 Result<ClientResponse> http_send(const ClientRequest& request, const ClientOptions& options) {
   using Handle = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
   const Handle handle(curl_ready() ? curl_easy_init() : nullptr, &curl_easy_cleanup);
@@ -86,7 +113,8 @@ Result<ClientResponse> http_send(const ClientRequest& request, const ClientOptio
     long system_error = 0;
     curl_easy_getinfo(handle.get(), CURLINFO_OS_ERRNO, &system_error);
     return fail(code_of(code, system_error),
-                fmt::format("{} {}: {}", request.method, request.url, curl_easy_strerror(code)));
+                fmt::format("{} {}: {}", request.method, without_secrets(request.url),
+                            curl_easy_strerror(code)));
   }
   long status = 0;
   const char* content_type = nullptr;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,6 +30,11 @@ struct ClientResponse {
   std::string content_type;
   std::string body;
 };
+
+// nullopt: an http:// or https:// URL with a host, as http_send() takes it; else what is wrong with it.
+std::optional<std::string> url_problem(const std::string& url);
+// Without user and password, for people.
+std::string without_secrets(const std::string& url);
 
 // To an http:// or https:// URL: no proxy, no redirects. Any status is a response. unavailable where
 // the connection is refused, so that nobody listens; timeout; invalid_input for a URL that is none;

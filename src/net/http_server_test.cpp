@@ -56,6 +56,18 @@ std::string gunzip(const std::string& packed) {
   return out;
 }
 
+TEST(HttpClient, KnowsAUrlAndKeepsItsPasswordToItself) {
+  for (const char* good : {"http://h", "https://u:p@h:443/a?b=c", "http://[::1]:9093/"}) {
+    EXPECT_FALSE(url_problem(good)) << good;
+  }
+  for (const char* bad : {"", "h", "ftp://h/", "http://", "http://a b/", "http://[::1",
+                          "http://h:99999", "http://x/\r\nX: y"}) {
+    EXPECT_TRUE(url_problem(bad)) << bad;
+  }
+  EXPECT_EQ(without_secrets("https://u:p@h:443/a@b"), "https://h:443/a@b");
+  EXPECT_EQ(without_secrets("http://h/a@b"), "http://h/a@b");
+}
+
 TEST(HttpServer, HasADoorForItsOwnerThatSaysWhoAsks) {
   std::string name = ::testing::TempDir() + "doorXXXXXX";
   const std::filesystem::path folder = ::mkdtemp(name.data());

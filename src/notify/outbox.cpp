@@ -82,7 +82,12 @@ std::optional<std::string> refusal(const Result<net::ClientResponse>& answer) {
   if (!answer) return answer.error().describe();
   if (answer->status >= 200 && answer->status < 300) return std::nullopt;
   constexpr std::size_t enough = 200;
-  return fmt::format("it answered {}: {}", answer->status, answer->body.substr(0, enough));
+  std::string said = answer->body.substr(0, enough);
+  // It goes to a terminal.
+  for (char& c : said) {
+    if (static_cast<unsigned char>(c) < ' ' || c == 127) c = ' ';
+  }
+  return fmt::format("it answered {}: {}", answer->status, said);
 }
 
 Outbox::Outbox(OutboxParts parts) : parts_(std::move(parts)) {}
@@ -233,7 +238,7 @@ std::optional<Finding> Outbox::problem() const {
   Finding finding;
   finding.rule = "notify-failing";
   finding.severity = Severity::warning;
-  finding.entity = {EntityKind::file, parts_.target.url};
+  finding.entity = {EntityKind::file, net::without_secrets(parts_.target.url)};
   finding.message = fmt::format("The {} takes no messages; {} wait for it, {} were dropped",
                                 parts_.target.name, waiting_.size(), dropped_);
   finding.action = Action::fix_config;
