@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "base/text.h"
 #include "cluster/kubelet.h"
 #include "device/probe/supervisor.h"
 #include "device/simnode/sim_node.h"
 #include "notify_targets.h"
+#include "os/boot_id.h"
 #include "os/system_env.h"
 #include "os/user_names.h"
 #include "settings_parts.h"
@@ -35,10 +35,9 @@ std::string user_name(std::uint32_t id) {
   return name.empty() ? fmt::format("uid {}", id) : name;
 }
 
-std::string boot_id(const os::Env* env) {
-  if (env == nullptr) return {};
-  const auto id = env->read_file("/proc/sys/kernel/random/boot_id");
-  return id ? std::string(trimmed(*id, " \n")) : std::string();
+// Empty: a replay.
+std::string boot_of(const os::Env* env) {
+  return env == nullptr ? std::string() : os::boot_id(*env);
 }
 
 api::ServiceOptions service_options(const Settings& settings, const history::History& history,
@@ -187,7 +186,7 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
       incidents_({.clock = clock_,
                   .snapshot = [this] { return store_.snapshot(); },
                   .file = data_ ? data_->path() + "/incidents.db" : std::string(),
-                  .boot = boot_id(env_.get()),
+                  .boot = boot_of(env_.get()),
                   .log = settings.flag(OptionId::events_kernel_log) ? kernel_log_path : "",
                   .expected = expected_of(settings),
                   .checks = checks_of(settings),
@@ -196,7 +195,7 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
                         for (const auto& outbox : outboxes_) outbox->tell(changed);
                       }}),
       nvml_xids_(
-          clock_, boot_id(env_.get()),
+          clock_, boot_of(env_.get()),
           [this] { return std::ranges::none_of(events_.sources(), &EventSource::followed); },
           [this](Event told) { hear({std::move(told)}); }),
       told_({&store_, &history_, &process_changes_, &nvml_xids_}),
@@ -299,21 +298,15 @@ void Agent::hear(std::vector<Event> events) {
 }
 
 void Agent::open_outboxes(const Settings& settings) {
-  std::vector<notify::Sent> sent;
-  for (const auto& one : incidents_.sent())
-    sent.push_back({one.target, one.incident, one.revision});
   for (auto& target : notify_targets(settings)) {
     auto& outbox = outboxes_.emplace_back(std::make_unique<notify::Outbox>(notify::OutboxParts{
         .target = std::move(target),
         .node = env_->hostname(),
         .least = least_notified(settings),
         .clock = clock_,
-        .on_sent =
-            [this](const notify::Sent& one) {
-              incidents_.on_sent({one.target, one.incident, one.revision});
-            },
+        .on_sent = [this](const SentMark& sent) { incidents_.on_sent(sent); },
         .send = [](const net::ClientRequest& request) { return net::http_send(request); }}));
-    outbox->restore(incidents_.kept(), sent);
+    outbox->restore(incidents_.kept(), incidents_.sent());
     outbox->start();
   }
 }

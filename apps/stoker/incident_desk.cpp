@@ -253,12 +253,12 @@ void IncidentDesk::save() {
   if (parts_.on_saved) parts_.on_saved(incidents);
 }
 
-std::vector<db::SentMark> IncidentDesk::sent() const {
+std::vector<SentMark> IncidentDesk::sent() const {
   const MutexLock lock(mutex_);
   return sent_;
 }
 
-void IncidentDesk::on_sent(const db::SentMark& sent) {
+void IncidentDesk::on_sent(const SentMark& sent) {
   const MutexLock file_lock(file_mutex_);
   if (file_ == nullptr) return;
   // A message that is not remembered is sent once more after a restart, with the same key.

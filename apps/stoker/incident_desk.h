@@ -68,8 +68,8 @@ class IncidentDesk {
   Result<Incident> request(std::uint64_t id, const incident::Request& request)
       EXCLUDES(file_mutex_, mutex_);
   // What was sent of them before a restart.
-  [[nodiscard]] std::vector<db::SentMark> sent() const EXCLUDES(mutex_);
-  void on_sent(const db::SentMark& sent) EXCLUDES(file_mutex_);
+  [[nodiscard]] std::vector<SentMark> sent() const EXCLUDES(mutex_);
+  void on_sent(const SentMark& sent) EXCLUDES(file_mutex_);
   // What is wrong with keeping them, and with the files of checks.
   [[nodiscard]] std::vector<Finding> problems() const EXCLUDES(mutex_);
 
@@ -105,7 +105,7 @@ class IncidentDesk {
   std::vector<Finding> check_problems_ GUARDED_BY(mutex_);
   Marks marks_ GUARDED_BY(mutex_);
   bool marks_moved_ GUARDED_BY(mutex_) = false;
-  std::vector<db::SentMark> sent_ GUARDED_BY(mutex_);  // as they were read
+  std::vector<SentMark> sent_ GUARDED_BY(mutex_);  // as they were read
   std::map<std::uint64_t, Incident> unsaved_ GUARDED_BY(mutex_);
   std::optional<Finding> put_aside_ GUARDED_BY(mutex_);
   std::optional<Finding> problem_ GUARDED_BY(mutex_);

@@ -5,24 +5,8 @@
 #include <fstream>
 
 namespace stoker::app {
-namespace {
 
 using config::OptionId;
-
-Finding wrong(const config::Settings& settings, OptionId id, std::string message, std::string fix) {
-  const config::Origin& origin = settings.origin(id);
-  Finding finding;
-  finding.rule = "config-wrong-value";
-  finding.severity = Severity::error;
-  finding.entity = {EntityKind::file, origin.where};
-  finding.location = FileLocation{origin.where, origin.line, origin.column};
-  finding.message = std::move(message);
-  finding.action = Action::fix_config;
-  finding.fix = std::move(fix);
-  return finding;
-}
-
-}  // namespace
 
 std::vector<notify::Target> notify_targets(const config::Settings& settings) {
   std::vector<notify::Target> targets;
@@ -46,17 +30,17 @@ void check_notify(const config::Settings& settings, std::vector<Finding>& findin
     const std::string& url = settings.text(id);
     const auto problem = url.empty() ? std::nullopt : net::url_problem(url);
     if (!problem) continue;
-    findings.push_back(wrong(settings, id,
-                             fmt::format("{} is no URL: {}", config::option(id).key, *problem),
-                             "http://HOST:PORT/PATH or https://HOST/PATH"));
+    findings.push_back(config::wrong_value(
+        settings, id, fmt::format("{} is no URL: {}", config::option(id).key, *problem),
+        "http://HOST:PORT/PATH or https://HOST/PATH"));
   }
   for (const auto id :
        {OptionId::notify_webhook_token_file, OptionId::notify_alertmanager_token_file}) {
     const std::string& file = settings.text(id);
     if (file.empty() || std::ifstream(file).good()) continue;
-    findings.push_back(wrong(settings, id,
-                             fmt::format("{} can't be read: \"{}\"", config::option(id).key, file),
-                             "name a file that holds the token and nothing else"));
+    findings.push_back(config::wrong_value(
+        settings, id, fmt::format("{} can't be read: \"{}\"", config::option(id).key, file),
+        "name a file that holds the token and nothing else"));
   }
 }
 

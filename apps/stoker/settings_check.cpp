@@ -17,17 +17,11 @@ void check_profile(const config::Settings& settings, std::vector<Finding>& findi
   const std::string& profile = settings.text(config::OptionId::sim_profile);
   const auto known = simnode::profile_names();
   if (profile.empty() || std::ranges::find(known, profile) != known.end()) return;
-  const config::Origin& origin = settings.origin(config::OptionId::sim_profile);
   const auto hint = did_you_mean(profile, known);
-  Finding finding;
-  finding.rule = "config-wrong-value";
-  finding.severity = Severity::error;
-  finding.entity = {EntityKind::file, origin.where};
-  finding.location = FileLocation{origin.where, origin.line, origin.column};
-  finding.message = fmt::format("there is no simulated profile \"{}\"", profile);
-  finding.action = Action::fix_config;
-  finding.fix = hint.empty() ? fmt::format("there are {}", listed(known)) : hint;
-  findings.push_back(std::move(finding));
+  findings.push_back(
+      config::wrong_value(settings, config::OptionId::sim_profile,
+                          fmt::format("there is no simulated profile \"{}\"", profile),
+                          hint.empty() ? fmt::format("there are {}", listed(known)) : hint));
 }
 
 }  // namespace

@@ -29,21 +29,13 @@ std::string what(const Json& event) {
   return sign.empty() ? kind : fmt::format("{} {}", kind, sign);
 }
 
-// A log may hold anything; a terminal must not be told to do it.
-std::string printable(std::string text) {
-  for (char& c : text) {
-    if ((static_cast<unsigned char>(c) < ' ' && c != '\n') || c == 127) c = ' ';
-  }
-  return text;
-}
-
 std::string block(const Json& event, std::size_t width) {
   constexpr std::string_view indent = "    ";
   std::string out = fmt::format(
       "{}  {}  {}  {}  {}\n", or_unknown(event, "time", "at no known time"), what(event),
       where(event), or_unknown(event, "level", "level unknown"), text_of(event, "action"));
   for (const auto* key : {"meaning", "text"}) {
-    for (const auto& line : wrap(printable(text_of(event, key)), width - indent.size())) {
+    for (const auto& line : wrap(printable(text_of(event, key), true), width - indent.size())) {
       out += fmt::format("{}{}\n", indent, line);
     }
   }

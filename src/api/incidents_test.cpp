@@ -5,6 +5,7 @@
 #include "api/incidents_document.h"
 #include "api/incidents_view.h"
 #include "api/service.h"
+#include "model/incident_test_support.h"
 
 namespace stoker::api {
 namespace {
@@ -13,18 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 Incident make(std::uint64_t id, IncidentState state) {
-  Incident one;
-  one.id = id;
-  one.revision = 1;
-  one.state = state;
-  one.entity = {EntityKind::gpu, "GPU-3"};
-  one.about = "GPU 3 (0000:9a:00.0)";
-  one.pci = "0000:9a:00.0";
-  one.cause = "gpu-off-bus";
-  one.severity = Severity::critical;
-  one.action = Action::reboot;
-  one.message = "GPU 3 (0000:9a:00.0): Xid 79, GPU has fallen off the bus";
-  one.opened_at = one.updated_at = one.last_seen = WallTime{Seconds(1'700'000'000)};
+  Incident one = off_bus_incident(id, state);
   one.occurrences = 3;
   one.evidence = {{one.opened_at, "NVRM: Xid (PCI:0000:9a:00): 79\x1b[31m"}};
   one.timeline = {{one.opened_at, "stoker", "opened"}};

@@ -8,14 +8,6 @@
 namespace stoker::api {
 namespace {
 
-// A log may hold anything; a terminal must not be told to do it.
-std::string printable(std::string text) {
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < ' ' || c == 127) c = ' ';
-  }
-  return text;
-}
-
 bool is_over(const Json& incident) { return text_of(incident, "state") == "resolved"; }
 
 // "2026-11-28 18:01:02": the time of a document, without what nobody reads.

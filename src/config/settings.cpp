@@ -155,4 +155,12 @@ void take_live(const Settings& next, Settings& now) {
   }
 }
 
+Finding wrong_value(const Settings& settings, OptionId id, std::string message, std::string fix) {
+  const Origin& origin = settings.origin(id);
+  Finding finding = config_finding("config-wrong-value", std::move(message), std::move(fix));
+  finding.entity = {EntityKind::file, origin.where};
+  finding.location = FileLocation{origin.where, origin.line, origin.column};
+  return finding;
+}
+
 }  // namespace stoker::config

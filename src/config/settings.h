@@ -86,4 +86,7 @@ std::string to_yaml(const Settings& settings);
 // {"schema":"stoker.dev/v1/option","options":[...]}
 std::string to_json(const Settings& settings);
 
+// That the value of this option, wherever it was set, can't be.
+Finding wrong_value(const Settings& settings, OptionId id, std::string message, std::string fix);
+
 }  // namespace stoker::config

@@ -23,14 +23,6 @@ struct ReadMark {
   friend bool operator==(const ReadMark&, const ReadMark&) = default;
 };
 
-// That a target of messages has taken this revision of this incident.
-struct SentMark {
-  std::string target;
-  std::uint64_t incident = 0;
-  std::uint64_t revision = 0;
-  friend bool operator==(const SentMark&, const SentMark&) = default;
-};
-
 struct Kept {
   std::vector<Incident> incidents;  // those that are not over and the last that are; oldest first
   std::vector<ReadMark> marks;

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/sleep.h"
-#include "base/text.h"
+#include "os/boot_id.h"
 
 namespace stoker::event {
 namespace {
@@ -38,8 +38,7 @@ void KernelLog::stop() {
 }
 
 void KernelLog::run(const std::stop_token& stop) {
-  if (auto id = parts_.env->read_file("/proc/sys/kernel/random/boot_id"))
-    boot_ = trimmed(*id, " \n");
+  boot_ = os::boot_id(*parts_.env);
   do {
     auto log = os::follow_kmsg(*parts_.env, os::KmsgStart::oldest, parts_.path);
     const Error problem = log ? follow(stop, **log) : log.error();

@@ -14,8 +14,6 @@ namespace {
 // its collective library's time-out to notice, which is its owner's matter and not the GPU's.
 constexpr Seconds fresh_for{120};
 
-bool is_over(const Incident& incident) { return incident.state == IncidentState::resolved; }
-
 Cause cause_of(const Incident& incident) { return cause_named(incident.cause, incident.severity); }
 
 bool is_fresh(const Incident& incident, WallTime at) {
@@ -63,12 +61,11 @@ Fit fit(const Incident& incident, const Signal& signal) {
   return of_programs && !same_subject(incident, signal) ? Fit::none : Fit::family;
 }
 
-// What has to be done after what the driver asks for, where people have to do more than that.
-std::string with_what_comes_after(const std::string& fix, const Incident& incident) {
+// The driver's `fix`, and what has to be done after it where `action` is more than the driver can ask for.
+std::string with_what_comes_after(const std::string& fix, Action action, const std::string& then) {
   using enum Action;
-  const bool more = incident.action == field_diag || incident.action == replace ||
-                    incident.action == inspect_cable;
-  return more && !incident.fix.empty() ? fmt::format("{}. After that: {}", fix, incident.fix) : fix;
+  const bool more = action == field_diag || action == replace || action == inspect_cable;
+  return more && !then.empty() ? fmt::format("{}. After that: {}", fix, then) : fix;
 }
 
 // What people are told when it changes.
@@ -140,15 +137,10 @@ std::uint64_t Book::earlier(const Signal& signal) const {
 Incident& Book::open(const Signal& signal) {
   Incident incident;
   incident.id = ++last_id_;
-  incident.entity = signal.entity;
-  incident.subject = signal.subject;
-  incident.about = signal.about;
-  incident.pci = signal.pci;
-  incident.serial = signal.serial;
+  incident.severity = Severity::info;
   incident.opened_at = incident.last_seen = signal.at;
   incident.recurrence = earlier(signal);
   Incident& opened = incidents_[incident.id] = std::move(incident);
-  opened.severity = Severity::info;
   take_over(opened, signal);
   note(opened, signal.at, "stoker", "opened");
   for (const auto& old : recalled_[signal.entity]) add_evidence(opened, old.at, old.text);
@@ -178,10 +170,7 @@ void Book::take_over(Incident& incident, const Signal& signal) {
   incident.message = signal.message;
   if (!signal.explanation.empty()) incident.explanation = signal.explanation;
   if (incident.action_of_driver && !signal.of_driver) {
-    Incident asked = incident;
-    asked.action = signal.action;
-    asked.fix = signal.fix;
-    incident.fix = with_what_comes_after(incident.fix, asked);
+    incident.fix = with_what_comes_after(incident.fix, signal.action, signal.fix);
     return;
   }
   incident.action = signal.action;
@@ -233,7 +222,9 @@ void Book::join(Incident& incident, const Signal& signal) {
   }
   // Whatever the cause: what the driver asks for is to be done.
   if (signal.of_driver) {
-    if (!incident.action_of_driver) incident.fix = with_what_comes_after(signal.fix, incident);
+    if (!incident.action_of_driver) {
+      incident.fix = with_what_comes_after(signal.fix, incident.action, incident.fix);
+    }
     incident.action = signal.action;
     incident.action_of_driver = true;
     incident.source = signal.source;

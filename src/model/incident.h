@@ -85,4 +85,14 @@ struct Incident {
   std::vector<TimelineEntry> timeline;
 };
 
+inline bool is_over(const Incident& incident) { return incident.state == IncidentState::resolved; }
+
+// That a target of messages has taken this revision of this incident.
+struct SentMark {
+  std::string target;
+  std::uint64_t incident = 0;
+  std::uint64_t revision = 0;
+  friend bool operator==(const SentMark&, const SentMark&) = default;
+};
+
 }  // namespace stoker

@@ -69,4 +69,12 @@ std::string pad(std::string_view text, std::size_t width) {
   return out;
 }
 
+std::string printable(std::string text, bool keep_breaks) {
+  for (char& c : text) {
+    if (keep_breaks && c == '\n') continue;
+    if (static_cast<unsigned char>(c) < ' ' || c == 127) c = ' ';
+  }
+  return text;
+}
+
 }  // namespace stoker

@@ -10,6 +10,10 @@ namespace stoker {
 // Columns that UTF-8 `text` takes: one for each character.
 std::size_t columns(std::string_view text);
 
+// `text` without what a terminal would take for an order: control characters become blanks, line breaks too unless
+// they are to be kept. A log may hold anything.
+std::string printable(std::string text, bool keep_breaks = false);
+
 // Breaks at blanks into lines of at most `width` columns; a longer word stays whole. Line breaks of
 // `text` are kept. At least one line.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "model/wrap.h"
 #include "notify/message.h"
 
 namespace stoker::notify {
@@ -17,7 +18,10 @@ constexpr Seconds first_wait{1};
 constexpr Seconds longest_wait{300};
 constexpr Seconds nothing_due{3600};
 
-bool is_over(const Incident& incident) { return incident.state == IncidentState::resolved; }
+// Does it hold, for somebody who hears of what holds and no more?
+bool holds(const Incident& incident) {
+  return !is_over(incident) && incident.state != IncidentState::suppressed;
+}
 
 Nanoseconds wait_after(unsigned failures) {
   constexpr unsigned most_doublings = 9;
@@ -82,19 +86,15 @@ std::optional<std::string> refusal(const Result<net::ClientResponse>& answer) {
   if (!answer) return answer.error().describe();
   if (answer->status >= 200 && answer->status < 300) return std::nullopt;
   constexpr std::size_t enough = 200;
-  std::string said = answer->body.substr(0, enough);
-  // It goes to a terminal.
-  for (char& c : said) {
-    if (static_cast<unsigned char>(c) < ' ' || c == 127) c = ' ';
-  }
-  return fmt::format("it answered {}: {}", answer->status, said);
+  return fmt::format("it answered {}: {}", answer->status,
+                     printable(answer->body.substr(0, enough)));
 }
 
 Outbox::Outbox(OutboxParts parts) : parts_(std::move(parts)) {}
 
 Outbox::~Outbox() { stop(); }
 
-void Outbox::restore(const std::vector<Incident>& incidents, const std::vector<Sent>& sent) {
+void Outbox::restore(const std::vector<Incident>& incidents, const std::vector<SentMark>& sent) {
   const MutexLock lock(mutex_);
   for (const auto& one : sent) {
     if (one.target == parts_.target.name) sent_[one.incident] = one.revision;
@@ -167,8 +167,7 @@ net::ClientRequest Outbox::message_of(const Incident& incident) const {
     return to_target(parts_.target, webhook_body(incident, parts_.node), key);
   }
   const WallTime now = parts_.clock.wall();
-  const bool told = !is_over(incident) && incident.state != IncidentState::suppressed;
-  const WallTime ends = told ? WallTime{now.since_epoch + holds_for} : now;
+  const WallTime ends = holds(incident) ? WallTime{now.since_epoch + holds_for} : now;
   return to_target(parts_.target, alert_body(incident, parts_.node, ends), key);
 }
 
@@ -207,8 +206,7 @@ void Outbox::was_taken(const Incident& incident) {
     std::uint64_t& sent = sent_[incident.id];
     repeated = sent >= incident.revision;
     sent = std::max(sent, incident.revision);
-    const bool told = !is_over(incident) && incident.state != IncidentState::suppressed;
-    if (parts_.target.kind == TargetKind::alertmanager && told) {
+    if (parts_.target.kind == TargetKind::alertmanager && holds(incident)) {
       alerts_[incident.id] = {incident, parts_.clock.monotonic()};
     } else {
       alerts_.erase(incident.id);

@@ -30,19 +30,12 @@ struct Target {
       token_file;  // read at each message; its text is sent as "Authorization: Bearer"; empty: none
 };
 
-// That this target has taken this revision of this incident.
-struct Sent {
-  std::string target;
-  std::uint64_t incident = 0;
-  std::uint64_t revision = 0;
-};
-
 struct OutboxParts {
   Target target;
   std::string node;                    // as messages call this node
   Severity least = Severity::warning;  // incidents below are not told
   const Clock& clock;
-  std::function<void(const Sent&)> on_sent;  // called in the thread, before the next message
+  std::function<void(const SentMark&)> on_sent;  // called in the thread, before the next message
   std::function<Result<net::ClientResponse>(const net::ClientRequest&)> send;
 };
 
@@ -68,7 +61,7 @@ class Outbox {
   Outbox& operator=(const Outbox&) = delete;
 
   // Before start(): all incidents that are kept, and what was sent of them before a restart.
-  void restore(const std::vector<Incident>& incidents, const std::vector<Sent>& sent)
+  void restore(const std::vector<Incident>& incidents, const std::vector<SentMark>& sent)
       EXCLUDES(mutex_);
   void start();
   // What waits stays for the next start.

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "model/incident_test_support.h"
+
 namespace stoker::notify {
 namespace {
 
@@ -16,19 +18,9 @@ using ::testing::IsEmpty;
 
 Incident make(std::uint64_t id, std::uint64_t revision, IncidentState state = IncidentState::open,
               Severity severity = Severity::critical) {
-  Incident one;
-  one.id = id;
+  Incident one = off_bus_incident(id, state);
   one.revision = revision;
-  one.state = state;
   one.severity = severity;
-  one.entity = {EntityKind::gpu, "GPU-3"};
-  one.about = "GPU 3 (0000:9a:00.0)";
-  one.pci = "0000:9a:00.0";
-  one.cause = "gpu-off-bus";
-  one.action = Action::reboot;
-  one.message = "GPU 3 (0000:9a:00.0): Xid 79";
-  one.opened_at = one.updated_at = WallTime{Seconds(1'700'000'000)};
-  if (state == IncidentState::resolved) one.resolved_at = one.opened_at;
   return one;
 }
 
@@ -41,7 +33,7 @@ class OutboxTest : public ::testing::Test {
         .least = Severity::warning,
         .clock = clock_,
         .on_sent =
-            [this](const Sent& sent) {
+            [this](const SentMark& sent) {
               const MutexLock lock(mutex_);
               sent_.push_back(sent);
             },
@@ -72,7 +64,7 @@ class OutboxTest : public ::testing::Test {
   int answer_ = 200;
   std::vector<net::ClientRequest> requests_;
   Mutex mutex_;
-  std::vector<Sent> sent_;  // of a thread only in the test that starts one
+  std::vector<SentMark> sent_;  // of a thread only in the test that starts one
 };
 
 TEST_F(OutboxTest, TellsEachRevisionOnce) {

@@ -53,8 +53,7 @@ LinkEnd link_end_of(std::string_view word) {
 }
 
 EntityKind entity_kind_of(std::string_view word) {
-  return find_word(word, EntityKind::file, EntityKind::file,
-                   [](EntityKind kind) { return stoker::to_string(kind); });
+  return stoker::entity_kind_of(word).value_or(EntityKind::file);
 }
 
 Getter getter_of(std::string_view word) {
