@@ -3,7 +3,8 @@
 
 What was clean is remembered by a digest of the file, of every header of ours that it reaches, of .clang-tidy and
 of the compile command, so a second run only looks at what changed. --changed-since REV keeps to the files that
-differ from REV, and to those that include a header that does.
+differ from REV, and to those that include a header that does. A build in batches (build/tidy-batched) is looked
+at batch by batch: each header is read once for eight sources.
 """
 import argparse
 import concurrent.futures
@@ -19,7 +20,9 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # A test reads as one story and may be longer than a screen; nor is its speed a matter.
-TEST_CHECKS = "--checks=-readability-function-size,-performance-*"
+TEST_CHECKS = "-readability-function-size,-performance-*"
+# A batch is a list of sources.
+BATCH_CHECKS = "-bugprone-suspicious-include"
 
 
 def reached(path, known):
@@ -43,6 +46,19 @@ def digest(files, command, version):
     for file in sorted(files) + [ROOT / ".clang-tidy", pathlib.Path(__file__)]:
         state.update(file.read_bytes())
     return state.hexdigest()
+
+
+def is_batch(file):
+    return file.suffix == ".cxx" and file.parent.name == "Unity"
+
+
+def is_test(file):
+    place = str(file.relative_to(ROOT))
+    return place.endswith(("_test.cpp", "_bench.cpp")) or re.search(r"(^|/)tests/|_(test|bench)\.dir/", place)
+
+
+def is_ours(file):
+    return is_batch(file) or (file.suffix == ".cpp" and "build" not in file.relative_to(ROOT).parts)
 
 
 def changed_files(revision):
@@ -72,7 +88,7 @@ def main():
     known, todo, clean = {}, [], 0
     for row in json.loads((arguments.build / "compile_commands.json").read_text()):
         file = pathlib.Path(row["file"])
-        if file.suffix != ".cpp" or "build" in file.relative_to(ROOT).parts or (only and file not in only):
+        if not is_ours(file) or (only and file not in only):
             continue
         headers = reached(file, known)
         if changed is not None and not headers & changed:
@@ -85,9 +101,8 @@ def main():
 
     def look(job):
         file, stamp = job
-        command = [tidy, "--quiet", "-p", str(arguments.build), str(file)]
-        if file.name.endswith(("_test.cpp", "_bench.cpp")) or file.relative_to(ROOT).parts[0] == "tests":
-            command.insert(1, TEST_CHECKS)
+        less = [TEST_CHECKS] * bool(is_test(file)) + [BATCH_CHECKS] * is_batch(file)
+        command = [tidy, "--quiet", "-p", str(arguments.build), f"--checks={','.join(less)}", str(file)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode == 0:
             stamp.touch()

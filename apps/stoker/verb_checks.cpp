@@ -12,7 +12,7 @@
 namespace stoker::app {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* checks_examples = R"(Examples:
   stoker checks                      every check, what it compares and whose rule that is
   stoker checks --folder checks.d    with a folder's own checks and changes; tells its mistakes
   stoker checks -o json | jq '.checks[] | select(.severity == "error")'
@@ -50,7 +50,7 @@ void add_checks_verb(CLI::App& app, int& exit_code) {
   verb->add_option("--folder", flags->folder, "Folder whose *.yaml change and add checks")
       ->type_name("DIR");
   add_output_flag(*verb, flags->output, "table|json|yaml");
-  verb->footer(examples);
+  verb->footer(checks_examples);
   verb->callback([flags, &exit_code] { exit_code = run(*flags); });
 }
 

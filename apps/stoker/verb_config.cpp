@@ -11,7 +11,7 @@
 namespace stoker::app {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* config_examples = R"(Examples:
   stoker config check stoker.yaml    is this file right?
   stoker config show                 what is in force, and where it comes from
 
@@ -90,7 +90,7 @@ void add_show(CLI::App& verb, int& exit_code) {
 void add_config_verb(CLI::App& app, int& exit_code) {
   CLI::App* verb = app.add_subcommand("config", "Check and show the configuration");
   verb->require_subcommand(1);
-  verb->footer(examples);
+  verb->footer(config_examples);
   add_check(*verb, exit_code);
   add_show(*verb, exit_code);
 }

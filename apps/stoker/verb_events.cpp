@@ -11,7 +11,7 @@
 namespace stoker::app {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* events_examples = R"(Examples:
   stoker events
   stoker events -o jsonl | jq 'select(.level == "hardware")'
   stoker xid scan /var/log/kern.log     of a log, without an agent
@@ -47,7 +47,7 @@ void add_events_verb(CLI::App& app, int& exit_code) {
       app.add_subcommand("events", "Show what the kernel and the driver said about the GPUs");
   add_agent_flags(*verb, flags->agent);
   add_output_flag(*verb, flags->output, "table|json|yaml|jsonl");
-  verb->footer(examples);
+  verb->footer(events_examples);
   verb->callback([flags, &exit_code] { exit_code = run(*flags); });
 }
 

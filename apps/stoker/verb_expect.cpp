@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* expect_examples = R"(Examples:
   stoker expect                               what is expected, what is seen, what differs
   stoker expect --write -                     print the section `expect:` for what is there now
   stoker expect --write /etc/stoker/stoker.yaml && systemctl kill -s HUP stoker
@@ -120,7 +120,7 @@ void add_expect_verb(CLI::App& app, int& exit_code) {
   verb->add_option("--write", flags->file, "Write what is there into this config file; - prints it")
       ->type_name("FILE")
       ->excludes(output);
-  verb->footer(examples);
+  verb->footer(expect_examples);
   verb->callback([flags, &exit_code] { exit_code = run(*flags); });
 }
 

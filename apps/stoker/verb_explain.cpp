@@ -18,7 +18,7 @@
 namespace stoker::app {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* explain_examples = R"(Examples:
   stoker explain xid 79              what it means, what to do, and what others make of it
   stoker explain xid 144 --driver 550.90.07
                                      as that driver meant it: numbers were reused
@@ -89,7 +89,7 @@ void add_explain_verb(CLI::App& app, int& exit_code) {
   CLI::App* verb =
       app.add_subcommand("explain", "Say what an Xid, SXid or check means and what to do");
   verb->require_subcommand(1);
-  verb->footer(examples);
+  verb->footer(explain_examples);
   const auto add = [&](const char* name, const char* about, int (*run)(const ExplainFlags&)) {
     auto flags = std::make_shared<ExplainFlags>();
     CLI::App* what = verb->add_subcommand(name, about);
@@ -102,7 +102,7 @@ void add_explain_verb(CLI::App& app, int& exit_code) {
           ->type_name("VERSION");
     }
     add_output_flag(*what, flags->output, "table|json|yaml");
-    what->footer(examples);
+    what->footer(explain_examples);
     what->callback([flags, run, &exit_code] { exit_code = run(*flags); });
   };
   add("xid", "An error number of a GPU's driver", &explain_xid_verb);

@@ -12,7 +12,7 @@
 namespace stoker::app {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* fields_examples = R"(Examples:
   stoker fields                      every field, its driver call and what the call costs here
   stoker fields -o json | jq '.fields[] | select(.cost_class == "dear")'
 
@@ -50,7 +50,7 @@ void add_fields_verb(CLI::App& app, int& exit_code) {
       app.add_subcommand("fields", "List what is read, and what reading it costs here");
   add_agent_flags(*verb, flags->agent);
   add_output_flag(*verb, flags->output, "table|json|yaml|jsonl");
-  verb->footer(examples);
+  verb->footer(fields_examples);
   verb->callback([flags, &exit_code] { exit_code = run(*flags); });
 }
 

@@ -14,7 +14,7 @@
 namespace stoker::app {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* gpus_examples = R"(Examples:
   stoker gpus                        a row a GPU
   stoker gpus --watch                a line a GPU every two seconds, until Ctrl-C
   stoker gpus --watch --interval 10s -o jsonl >> gpus.jsonl
@@ -85,7 +85,7 @@ void add_gpus_verb(CLI::App& app, int& exit_code) {
   verb->add_option("--interval", flags->interval, "With --watch: how often")
       ->type_name("DURATION")
       ->needs(watched);
-  verb->footer(examples);
+  verb->footer(gpus_examples);
   verb->callback([flags, &exit_code] { exit_code = run(*flags); });
 }
 

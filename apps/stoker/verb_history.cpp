@@ -16,7 +16,7 @@
 namespace stoker::app {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* history_examples = R"(Examples:
   stoker history power                       every GPU's last hour, a line each
   stoker history temperature --gpu 3         one GPU, taller
   stoker history sm_active --since 12h       by minute
@@ -89,7 +89,7 @@ void add_history_verb(CLI::App& app, int& exit_code) {
       ->type_name("STEP");
   add_agent_flags(*verb, flags->agent);
   add_output_flag(*verb, flags->output, "plot|table|json|yaml|jsonl");
-  verb->footer(examples);
+  verb->footer(history_examples);
   verb->callback([flags, &exit_code] { exit_code = run(*flags); });
 }
 

@@ -13,7 +13,7 @@
 namespace stoker::app {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* notify_examples = R"(Examples:
   stoker notify                        a trial message to everybody that the config names
   stoker notify --config FILE
 
@@ -53,7 +53,7 @@ void add_notify_verb(CLI::App& app, int& exit_code) {
   CLI::App* verb =
       app.add_subcommand("notify", "Send a trial message to those who are told of incidents");
   add_config_file_flag(*verb, *flags);
-  verb->footer(examples);
+  verb->footer(notify_examples);
   verb->callback([flags, &exit_code] { exit_code = run(*flags); });
 }
 

@@ -16,7 +16,7 @@
 namespace stoker::app {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* record_examples = R"(Examples:
   stoker record day.rec                          until Ctrl-C, or the file has 512 MiB
   stoker record day.rec --for 10m --replace-identifiers
   stoker record sim.rec --sim hgx-h100 --data /tmp/sim
@@ -198,7 +198,7 @@ void add_record_verb(CLI::App& app, int& exit_code) {
   add_option_flags(
       *verb, flags->config,
       {OptionId::sim_profile, OptionId::data, OptionId::driver_wait, OptionId::log_level});
-  verb->footer(examples);
+  verb->footer(record_examples);
   verb->callback([flags, &exit_code] { exit_code = run(*flags); });
 }
 

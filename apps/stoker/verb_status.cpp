@@ -11,7 +11,7 @@
 namespace stoker::app {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* status_examples = R"(Examples:
   stoker status                      one screen: the verdict first, then why
   stoker status -o json | jq .verdict
   stoker status --agent http://node7:9400
@@ -47,7 +47,7 @@ void add_status_verb(CLI::App& app, int& exit_code) {
   add_agent_flags(*verb, flags->agent);
   add_output_flag(*verb, flags->output, "table|json|yaml|jsonl");
   verb->add_flag("-v,--verbose", flags->verbose, "Also how the driver is read");
-  verb->footer(examples);
+  verb->footer(status_examples);
   verb->callback([flags, &exit_code] { exit_code = run(*flags); });
 }
 

@@ -13,7 +13,7 @@
 namespace stoker::app {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* top_examples = R"(Examples:
   stoker top                        keys: ? for help, q to leave
   stoker top --interval 5s
   stoker top --agent http://10.0.0.7:9400    of another node
@@ -65,7 +65,7 @@ void add_top_verb(CLI::App& app, int& exit_code) {
       ->type_name("DURATION")
       ->capture_default_str();
   add_agent_flags(*verb, flags->agent);
-  verb->footer(examples);
+  verb->footer(top_examples);
   verb->callback([flags, &exit_code] { exit_code = run(*flags); });
 }
 

@@ -15,7 +15,7 @@
 namespace stoker::app {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* topo_examples = R"(Examples:
   stoker topo                        on a terminal the drawing, into a pipe the matrix
   stoker topo -m                     the matrix, byte for byte as `nvidia-smi topo -m` prints it
   stoker topo --draw | less          the drawing, with the NIC that each GPU should use
@@ -53,7 +53,7 @@ void add_topo_verb(CLI::App& app, int& exit_code) {
   verb->add_flag("-d,--draw", flags->draw, "A drawing, and which NIC each GPU should use")
       ->excludes(matrix)
       ->excludes(output);
-  verb->footer(examples);
+  verb->footer(topo_examples);
   verb->callback([flags, &exit_code] { exit_code = run(*flags); });
 }
 

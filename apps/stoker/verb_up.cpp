@@ -19,7 +19,7 @@
 namespace stoker::app {
 namespace {
 
-constexpr const char* examples =
+constexpr const char* up_examples =
     R"(Prints "ready http://HOST:PORT" when it serves; Ctrl-C ends it, SIGHUP reads the config again.
 
 Examples:
@@ -183,7 +183,7 @@ void add_up_verb(CLI::App& app, int& exit_code) {
       app.add_subcommand("up", "Watch this node and serve what is seen, in the foreground");
   add_config_file_flag(*verb, *flags);
   add_option_flags(*verb, *flags);
-  verb->footer(examples);
+  verb->footer(up_examples);
   verb->callback([flags, &exit_code] { exit_code = run(*flags); });
 }
 

@@ -8,7 +8,7 @@
 namespace stoker::app {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* version_examples = R"(Examples:
   stoker version
 
 Exit codes: 0 printed.)";
@@ -19,7 +19,7 @@ void add_version_verb(CLI::App& app, int& exit_code) {
   app.set_version_flag("--version", std::string("stoker ") + STOKER_VERSION,
                        "The same as the verb version");
   CLI::App* verb = app.add_subcommand("version", "Say which version this is");
-  verb->footer(examples);
+  verb->footer(version_examples);
   verb->callback([&exit_code] {
     fmt::print("stoker {}\n", STOKER_VERSION);
     exit_code = exit_nothing_wrong;

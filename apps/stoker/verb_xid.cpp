@@ -14,7 +14,7 @@
 namespace stoker::app {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* xid_examples = R"(Examples:
   stoker xid scan /var/log/kern.log    which GPU faults does this log tell of?
   dmesg -T | stoker xid scan -         the running kernel's
 
@@ -94,7 +94,7 @@ int scan(const ScanFlags& flags) {
 void add_xid_verb(CLI::App& app, int& exit_code) {
   CLI::App* verb = app.add_subcommand("xid", "Find GPU faults in logs");
   verb->require_subcommand(1);
-  verb->footer(examples);
+  verb->footer(xid_examples);
   auto flags = std::make_shared<ScanFlags>();
   CLI::App* scanning = verb->add_subcommand("scan", "Find the GPU events of log files");
   scanning

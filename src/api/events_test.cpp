@@ -22,7 +22,7 @@ Event fell_off() {
   return event;
 }
 
-store::Snapshot node() {
+store::Snapshot one_gpu_node() {
   store::Snapshot snapshot;
   auto& gpu = snapshot.gpus.emplace_back();
   gpu.info.index = 3;
@@ -36,7 +36,7 @@ const std::vector<EventSource> followed = {{.name = "/dev/kmsg", .followed = tru
 std::string document(const std::vector<Event>& events, const std::vector<EventSource>& sources) {
   store::EventLog log;
   log.add(events);
-  return events_document(log.kept(), sources, node());
+  return events_document(log.kept(), sources, one_gpu_node());
 }
 
 TEST(EventsDocument, HasTheKeysOfTheContract) {

@@ -19,9 +19,9 @@ using history::Step;
 using store::GpuSnapshot;
 using store::Snapshot;
 
-constexpr Nanoseconds longest = std::chrono::hours(24 * 7);
+constexpr Nanoseconds longest_span = std::chrono::hours(24 * 7);
 
-Error wrong(std::string message) { return {ErrorCode::invalid_input, std::move(message)}; }
+Error wrong_query(std::string message) { return {ErrorCode::invalid_input, std::move(message)}; }
 
 Result<FieldId> parse_field(const std::string& name, const history::History& history) {
   std::vector<std::string> kept;
@@ -31,12 +31,13 @@ Result<FieldId> parse_field(const std::string& name, const history::History& his
   const auto id = find_field(name);
   if (id && history.keeps(*id)) return *id;
   if (id) {
-    return fail(wrong(fmt::format("no history is kept of {}; it is of: {} (option history.fields)",
-                                  field(*id).name, fmt::join(kept, ", "))));
+    return fail(
+        wrong_query(fmt::format("no history is kept of {}; it is of: {} (option history.fields)",
+                                field(*id).name, fmt::join(kept, ", "))));
   }
   const auto hint = did_you_mean(name, kept);
-  return fail(wrong(fmt::format("there is no field \"{}\"; {}", name,
-                                hint.empty() ? "`stoker fields` lists them" : hint)));
+  return fail(wrong_query(fmt::format("there is no field \"{}\"; {}", name,
+                                      hint.empty() ? "`stoker fields` lists them" : hint)));
 }
 
 Result<void> take_parameter(std::string_view name, const std::string& value,
@@ -49,18 +50,18 @@ Result<void> take_parameter(std::string_view name, const std::string& value,
     question.gpu = value;
   } else if (name == "since") {
     const auto since = parse_duration(value);
-    if (!since || *since <= Nanoseconds{0} || *since > longest) {
-      return fail(wrong(fmt::format("since={}: a duration up to 7d, e.g. 1h", value)));
+    if (!since || *since <= Nanoseconds{0} || *since > longest_span) {
+      return fail(wrong_query(fmt::format("since={}: a duration up to 7d, e.g. 1h", value)));
     }
     question.since = *since;
   } else if (name == "step") {
     if (value != "reading" && value != "minute") {
-      return fail(wrong(fmt::format("step={}: reading or minute", value)));
+      return fail(wrong_query(fmt::format("step={}: reading or minute", value)));
     }
     question.step = value == "reading" ? Step::readings : Step::minutes;
   } else {
-    return fail(
-        wrong(fmt::format("\"{}\" is no parameter of this page: field, gpu, since, step", name)));
+    return fail(wrong_query(
+        fmt::format("\"{}\" is no parameter of this page: field, gpu, since, step", name)));
   }
   return {};
 }
@@ -123,14 +124,14 @@ Result<HistoryQuestion> parse_history_question(std::string_view query,
     const auto value = net::percent_decode(part.substr(std::min(part.size(), equals + 1)));
     if (!value) return fail(value.error());
     if (!given.insert(part.substr(0, equals)).second) {
-      return fail(wrong(fmt::format("{} is given twice", part.substr(0, equals))));
+      return fail(wrong_query(fmt::format("{} is given twice", part.substr(0, equals))));
     }
     if (auto taken = take_parameter(part.substr(0, equals), *value, history, question); !taken) {
       return fail(taken.error());
     }
   }
   if (question.field == FieldId::count_) {
-    return fail(wrong("which field? e.g. ?field=power&gpu=3&since=1h"));
+    return fail(wrong_query("which field? e.g. ?field=power&gpu=3&since=1h"));
   }
   return question;
 }

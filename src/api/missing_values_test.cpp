@@ -14,7 +14,7 @@ using device::GpuState;
 using store::GpuSnapshot;
 using store::Snapshot;
 
-constexpr MonotonicTime now{Seconds(100)};
+constexpr MonotonicTime read_at{Seconds(100)};
 
 GpuSnapshot card() {
   GpuSnapshot gpu;
@@ -22,14 +22,14 @@ GpuSnapshot card() {
   gpu.info.migs.push_back({.uuid = "MIG-1"});
   gpu.info.nvlinks.push_back({});
   gpu.processes.push_back({.pid = 4711});  // neither its name nor its memory could be read
-  gpu.process_outcome = Reading::of(std::int64_t{1}, now);
-  gpu.readings.set(FieldId::power, Reading::of(76.5, now));
+  gpu.process_outcome = Reading::of(std::int64_t{1}, read_at);
+  gpu.readings.set(FieldId::power, Reading::of(76.5, read_at));
   return gpu;
 }
 
 Snapshot node(const GpuSnapshot& gpu) {
   Snapshot snapshot;
-  snapshot.taken_at = now;
+  snapshot.taken_at = read_at;
   snapshot.wall = WallTime{Seconds(1'700'000'000)};
   snapshot.hostname = "node1";
   snapshot.source.state = device::SourceState::running;
@@ -41,8 +41,8 @@ Snapshot node(const GpuSnapshot& gpu) {
 GpuSnapshot marked(GpuState state, Reason why) {
   GpuSnapshot gpu = card();
   gpu.state = state;
-  gpu.readings.mark_all(why, now);
-  gpu.process_outcome = Reading::none(why, now);
+  gpu.readings.mark_all(why, read_at);
+  gpu.process_outcome = Reading::none(why, read_at);
   return gpu;
 }
 
@@ -73,7 +73,7 @@ Snapshot owned(const Attribution& told) {
 Attribution half_known() {
   Attribution told;
   told.processes.reason = Reason::ok;
-  told.pods = {.reason = Reason::ok, .at = now};
+  told.pods = {.reason = Reason::ok, .at = read_at};
   told.owners[4711] = {.container_id = "0123", .pod = PodContainer{}, .job = SlurmJob{}};
   told.holds["GPU-1"] = {{.claim = "claim"}, {}};
   told.holds["MIG-1"] = {{.holder = {.pod = "p", .pod_namespace = "n", .container = "c"},

@@ -12,7 +12,7 @@ using store::gpu_reading;
 using store::pci_of;
 
 // Three GPUs: one works, one is hung, one sits at its power cap; two processes.
-TopDocuments node() {
+TopDocuments three_gpus() {
   store::RunningStore running(3);
   const auto at = running.clock.monotonic();
   for (unsigned gpu = 0; gpu < 3; ++gpu) {
@@ -48,7 +48,7 @@ TopDocuments node() {
 }
 
 std::string screen_of(const TopChoice& choice, std::size_t width = 80, std::size_t height = 16) {
-  const auto screen = top_screen(node(), choice, width, height);
+  const auto screen = top_screen(three_gpus(), choice, width, height);
   if (!screen) return screen.error().describe();
   EXPECT_EQ(screen->lines.size(), height);
   return plain_text(*screen);
@@ -87,7 +87,7 @@ TEST(TopScreen, OrdersGpusAndProcessesAndFilters) {
 }
 
 TEST(TopScreen, FitsEverySizeAndSaysWhenItIsTooSmall) {
-  const TopDocuments documents = node();
+  const TopDocuments documents = three_gpus();
   for (std::size_t width = 1; width < 130; width += 13) {
     for (std::size_t height = 1; height < 60; height += 7) {
       for (const bool help : {false, true}) {

@@ -7,12 +7,12 @@
 namespace stoker {
 namespace {
 
-struct Row {
+struct DcgmRow {
   int id;
   std::string_view names;  // with blanks between them
 };
 
-constexpr auto rows = std::to_array<Row>({
+constexpr auto dcgm_rows = std::to_array<DcgmRow>({
 #define STOKER_DCGM(id, names) {id, names},
 #include "catalog/dcgm_names.def"
 #undef STOKER_DCGM
@@ -23,7 +23,7 @@ using Index = std::unordered_map<std::string_view, int>;
 const Index& by_name() {
   static const Index index = [] {
     Index all;
-    for (const Row& row : rows) {
+    for (const DcgmRow& row : dcgm_rows) {
       std::string_view rest = row.names;
       while (!rest.empty()) {
         const auto end = std::min(rest.find(' '), rest.size());

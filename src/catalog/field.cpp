@@ -5,7 +5,7 @@
 namespace stoker {
 namespace {
 
-constexpr std::array<Field, field_count> rows = {{
+constexpr std::array<Field, field_count> field_rows = {{
 #define STOKER_FIELD(id, unit, kind, entity, getter, argument, cost, dcgm_id, dcgm_name, \
                      dcgm_alias, dcgm_scale, series, help)                               \
   Field{FieldId::id,                                                                     \
@@ -130,13 +130,13 @@ bool Field::dcgm_double() const {
   return unit == Unit::watts || (unit == Unit::percent && dcgm_scale != 1);
 }
 
-std::span<const Field> all_fields() { return rows; }
+std::span<const Field> all_fields() { return field_rows; }
 
-const Field& field(FieldId id) { return rows.at(static_cast<std::size_t>(id)); }
+const Field& field(FieldId id) { return field_rows.at(static_cast<std::size_t>(id)); }
 
 std::optional<FieldId> find_field(std::string_view name) {
   if (name.empty()) return std::nullopt;
-  for (const Field& row : rows) {
+  for (const Field& row : field_rows) {
     if (row.name == name || row.dcgm_name == name || row.dcgm_alias == name || row.key() == name) {
       return row.id;
     }

@@ -6,7 +6,7 @@
 namespace stoker {
 namespace {
 
-constexpr auto rows = std::to_array<KernelSign>({
+constexpr auto sign_rows = std::to_array<KernelSign>({
 #define STOKER_KERNEL_SIGN(sign, level, action, meaning, source) \
   {#sign, FaultLevel::level, Action::action, meaning, source},
 #include "catalog/kernel_signs.def"
@@ -16,14 +16,14 @@ constexpr auto rows = std::to_array<KernelSign>({
 }  // namespace
 
 const KernelSign* find_kernel_sign(std::string_view sign) {
-  const auto* row = std::ranges::find(rows, sign, &KernelSign::sign);
-  return row == rows.end() ? nullptr : row;
+  const auto* row = std::ranges::find(sign_rows, sign, &KernelSign::sign);
+  return row == sign_rows.end() ? nullptr : row;
 }
 
 std::vector<std::string_view> kernel_signs() {
   std::vector<std::string_view> signs;
-  signs.reserve(rows.size());
-  for (const auto& row : rows) signs.push_back(row.sign);
+  signs.reserve(sign_rows.size());
+  for (const auto& row : sign_rows) signs.push_back(row.sign);
   return signs;
 }
 

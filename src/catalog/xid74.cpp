@@ -5,7 +5,7 @@
 namespace stoker {
 namespace {
 
-constexpr auto rows = std::to_array<Xid74Reading>({
+constexpr auto xid74_rows = std::to_array<Xid74Reading>({
 #define BIT(number) (std::uint32_t{1} << (number))
 #define STOKER_XID74(number, bits, reading, action) {number, bits, reading, Action::action},
 #include "catalog/xid74.def"
@@ -20,7 +20,7 @@ std::vector<Xid74Reading> read_xid74(std::span<const std::uint32_t> registers) {
   int number = 0;
   for (std::uint32_t left : registers) {
     ++number;
-    for (const auto& row : rows) {
+    for (const auto& row : xid74_rows) {
       if (row.number != number || (left & row.bits) == 0) continue;
       found.push_back(row);
       found.back().bits &= left;

@@ -24,7 +24,7 @@ ContainerResources pod(const std::string& name) {
   return {.pod = name, .pod_namespace = "team", .container = "main"};
 }
 
-Holds hold(const std::string& resource, const std::string& id) {
+Holds hold_of(const std::string& resource, const std::string& id) {
   auto one = pod("p");
   one.devices = {{.resource = resource, .ids = {id}}};
   return map_holds({one}, two_gpus());
@@ -43,21 +43,21 @@ std::string claim(const ClaimedDevice& device) {
 }
 
 TEST(Holds, DevicePluginIdsAreUuidsOrTheNamesOfDeviceNodes) {
-  EXPECT_EQ(held(hold("nvidia.com/gpu", "GPU-aa")), "GPU-aa");
-  EXPECT_EQ(held(hold("nvidia.com/mig-1g.10gb", "MIG-2")), "MIG-2");
-  EXPECT_EQ(held(hold("nvidia.com/gpu", "MIG-GPU-bb/8/0")), "MIG-2") << "as before driver 470";
-  EXPECT_EQ(held(hold("nvidia.com/gpu", "nvidia3")), "GPU-aa") << "GKE, by minor number";
-  EXPECT_EQ(held(hold("nvidia.com/gpu", "nvidia2/gi1")), "MIG-3");
-  EXPECT_EQ(held(hold("company.example/gpu", "GPU-aa")), "GPU-aa") << "a plugin may rename it";
+  EXPECT_EQ(held(hold_of("nvidia.com/gpu", "GPU-aa")), "GPU-aa");
+  EXPECT_EQ(held(hold_of("nvidia.com/mig-1g.10gb", "MIG-2")), "MIG-2");
+  EXPECT_EQ(held(hold_of("nvidia.com/gpu", "MIG-GPU-bb/8/0")), "MIG-2") << "as before driver 470";
+  EXPECT_EQ(held(hold_of("nvidia.com/gpu", "nvidia3")), "GPU-aa") << "GKE, by minor number";
+  EXPECT_EQ(held(hold_of("nvidia.com/gpu", "nvidia2/gi1")), "MIG-3");
+  EXPECT_EQ(held(hold_of("company.example/gpu", "GPU-aa")), "GPU-aa") << "a plugin may rename it";
 }
 
 TEST(Holds, WhatIsNotKnownIsNotGuessed) {
-  EXPECT_EQ(held(hold("nvidia.com/gpu", "GPU-cc")), "unmapped");
-  EXPECT_EQ(held(hold("nvidia.com/gpu", "nvidia0")), "unmapped");
-  EXPECT_EQ(held(hold("nvidia.com/gpu", "nvidia2/gi5")), "unmapped");
-  EXPECT_EQ(held(hold("nvidia.com/gpu", "MIG-GPU-bb/8/x")), "unmapped");
-  EXPECT_EQ(held(hold("nvidia.com/gpu", "")), "unmapped");
-  EXPECT_EQ(held(hold("rdma/hca", "mlx5_0")), "nothing") << "no GPU by its resource's name";
+  EXPECT_EQ(held(hold_of("nvidia.com/gpu", "GPU-cc")), "unmapped");
+  EXPECT_EQ(held(hold_of("nvidia.com/gpu", "nvidia0")), "unmapped");
+  EXPECT_EQ(held(hold_of("nvidia.com/gpu", "nvidia2/gi5")), "unmapped");
+  EXPECT_EQ(held(hold_of("nvidia.com/gpu", "MIG-GPU-bb/8/x")), "unmapped");
+  EXPECT_EQ(held(hold_of("nvidia.com/gpu", "")), "unmapped");
+  EXPECT_EQ(held(hold_of("rdma/hca", "mlx5_0")), "nothing") << "no GPU by its resource's name";
 }
 
 TEST(Holds, ReplicasAreSplitFromTheDeviceTheyShare) {

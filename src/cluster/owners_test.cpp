@@ -8,7 +8,7 @@
 namespace stoker::cluster {
 namespace {
 
-DeviceHold hold(const std::string& pod, const std::string& container = "main") {
+DeviceHold held_by(const std::string& pod, const std::string& container = "main") {
   return {.holder = {.pod = pod, .pod_namespace = "team", .container = container}};
 }
 
@@ -26,7 +26,7 @@ std::string pod_of(const std::map<std::uint32_t, ProcessOwner>& owners, std::uin
 }
 
 TEST(Owners, TheOnlyHolderOfADeviceIsThePodOfTheProcessOnIt) {
-  const Holds holds{.by_uuid = {{"GPU-a", {hold("trainer")}}}};
+  const Holds holds{.by_uuid = {{"GPU-a", {held_by("trainer")}}}};
   const auto owners = join({{7, in_pod("u1", {"GPU-a"})}}, holds);
   EXPECT_EQ(pod_of(owners, 7), "trainer/main/u1");
   EXPECT_EQ(owners.at(7).pod->pod_namespace, "team");
@@ -37,19 +37,20 @@ TEST(Owners, TheOnlyHolderOfADeviceIsThePodOfTheProcessOnIt) {
 }
 
 TEST(Owners, AProcessOutsideEveryPodIsNotTheHoldersThoughItRunsOnItsGpu) {
-  const Holds holds{.by_uuid = {{"GPU-a", {hold("trainer")}}}};
+  const Holds holds{.by_uuid = {{"GPU-a", {held_by("trainer")}}}};
   ProcessEvidence login;
   login.devices = {"GPU-a"};
   EXPECT_EQ(pod_of(join({{7, login}}, holds), 7), "none");
 }
 
 TEST(Owners, OfSeveralPodsOnAGpuOnlyTheUidIsKnown) {
-  const Holds holds{.by_uuid = {{"GPU-a", {hold("one"), hold("two")}}}};
+  const Holds holds{.by_uuid = {{"GPU-a", {held_by("one"), held_by("two")}}}};
   EXPECT_EQ(pod_of(join({{7, in_pod("u1", {"GPU-a"})}}, holds), 7), "//u1");
 }
 
 TEST(Owners, AUidThatIsProvenOnOneDeviceIsThatPodOnEveryDevice) {
-  const Holds holds{.by_uuid = {{"GPU-a", {hold("one"), hold("two")}}, {"GPU-b", {hold("two")}}}};
+  const Holds holds{
+      .by_uuid = {{"GPU-a", {held_by("one"), held_by("two")}}, {"GPU-b", {held_by("two")}}}};
   const auto owners = join(
       {{7, in_pod("u2", {"GPU-a"})}, {8, in_pod("u2", {"GPU-b"})}, {9, in_pod("u1", {"GPU-a"})}},
       holds);
@@ -60,25 +61,25 @@ TEST(Owners, AUidThatIsProvenOnOneDeviceIsThatPodOnEveryDevice) {
 
 // A monitoring pod may use a GPU that it doesn't hold.
 TEST(Owners, WithProcessesOfTwoPodsTheOnlyHolderCouldBeEither) {
-  const Holds holds{.by_uuid = {{"GPU-a", {hold("trainer")}}}};
+  const Holds holds{.by_uuid = {{"GPU-a", {held_by("trainer")}}}};
   const auto owners = join({{7, in_pod("u1", {"GPU-a"})}, {8, in_pod("u2", {"GPU-a"})}}, holds);
   EXPECT_EQ(pod_of(owners, 7), "//u1");
   EXPECT_EQ(pod_of(owners, 8), "//u2");
 }
 
 TEST(Owners, WhatContradictsItselfNamesNobody) {
-  const Holds two_pods{.by_uuid = {{"GPU-a", {hold("one")}}, {"GPU-b", {hold("two")}}}};
+  const Holds two_pods{.by_uuid = {{"GPU-a", {held_by("one")}}, {"GPU-b", {held_by("two")}}}};
   EXPECT_EQ(pod_of(join({{7, in_pod("u1", {"GPU-a", "GPU-b"})}}, two_pods), 7), "//u1");
-  const Holds one_pod{.by_uuid = {{"GPU-a", {hold("one")}}, {"GPU-b", {hold("one")}}}};
+  const Holds one_pod{.by_uuid = {{"GPU-a", {held_by("one")}}, {"GPU-b", {held_by("one")}}}};
   const auto owners = join({{7, in_pod("u1", {"GPU-a"})}, {8, in_pod("u2", {"GPU-b"})}}, one_pod);
   EXPECT_EQ(pod_of(owners, 7), "//u1");
   EXPECT_EQ(pod_of(owners, 8), "//u2");
 }
 
 TEST(Owners, TheContainerIsNamedWhereOnlyOneOfItsPodHoldsTheDevice) {
-  const Holds shared{.by_uuid = {{"GPU-a", {hold("p", "x"), hold("p", "y")}}}};
+  const Holds shared{.by_uuid = {{"GPU-a", {held_by("p", "x"), held_by("p", "y")}}}};
   EXPECT_EQ(pod_of(join({{7, in_pod("u", {"GPU-a"})}}, shared), 7), "p//u");
-  const Holds own{.by_uuid = {{"GPU-a", {hold("p", "x")}}, {"GPU-b", {hold("p", "y")}}}};
+  const Holds own{.by_uuid = {{"GPU-a", {held_by("p", "x")}}, {"GPU-b", {held_by("p", "y")}}}};
   EXPECT_EQ(pod_of(join({{7, in_pod("u", {"GPU-b"})}}, own), 7), "p/y/u");
 }
 
@@ -93,7 +94,7 @@ RC_GTEST_PROP(Owners, NeverGiveOnePodsNameToTwoUids, ()) {
   for (const auto& [device, pod] :
        *rc::gen::container<std::vector<std::pair<std::string, std::string>>>(
            rc::gen::pair(word, word))) {
-    holds.by_uuid[device].push_back(hold(pod));
+    holds.by_uuid[device].push_back(held_by(pod));
   }
   std::map<std::uint32_t, ProcessEvidence> processes;
   std::uint32_t pid = 0;

@@ -7,7 +7,7 @@
 namespace stoker::config {
 namespace {
 
-constexpr std::array<Option, option_count> rows = {{
+constexpr std::array<Option, option_count> option_rows = {{
 #define STOKER_OPTION(id, key, type, fallback, range, placeholder, flag, live, help) \
   Option{OptionId::id, key, OptionType::type, fallback, range, placeholder, flag, live, help},
 #include "config/options.def"
@@ -40,19 +40,19 @@ std::string Option::environment() const {
   return name;
 }
 
-std::span<const Option> all_options() { return rows; }
+std::span<const Option> all_options() { return option_rows; }
 
-const Option& option(OptionId id) { return rows.at(static_cast<std::size_t>(id)); }
+const Option& option(OptionId id) { return option_rows.at(static_cast<std::size_t>(id)); }
 
 const Option* find_option(std::string_view key) {
-  const auto* found = std::ranges::find(rows, key, &Option::key);
-  return found == rows.end() ? nullptr : found;
+  const auto* found = std::ranges::find(option_rows, key, &Option::key);
+  return found == option_rows.end() ? nullptr : found;
 }
 
 std::vector<std::string> option_keys() {
   std::vector<std::string> keys;
-  keys.reserve(rows.size());
-  for (const Option& row : rows) keys.emplace_back(row.key);
+  keys.reserve(option_rows.size());
+  for (const Option& row : option_rows) keys.emplace_back(row.key);
   return keys;
 }
 

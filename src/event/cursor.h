@@ -8,6 +8,8 @@
 
 namespace stoker::event {
 
+constexpr std::string_view digits = "0123456789";
+
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text) {}

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::size_t most_remembered =
     1024;  // cards and switches of one log; a node has at most tens
-constexpr std::string_view digits = "0123456789";
 
 // Beginnings by which a line of the kernel is told from a program's tag ("NVRM: " from "sshd: ").
 constexpr std::array<std::string_view, 10> beginnings = {

@@ -10,13 +10,13 @@
 namespace stoker::event {
 namespace {
 
-struct Row {
+struct ParsedRow {
   const char* line;
   const char* event;  // empty: none
 };
 
 // Also: a line that is an event is never passed over unread, and what it says is in the catalogue.
-void expect_rows(const std::vector<Row>& rows) {
+void expect_rows(const std::vector<ParsedRow>& rows) {
   for (const auto& row : rows) {
     EXPECT_EQ(read_lines({row.line}), row.event) << row.line;
     EventParser parser;
@@ -60,7 +60,8 @@ TEST(XidLine, IsReadInTheFormsOfAllBranches) {
       {"NVRM: Xid (PCI:0000:4c:00): 95, pid=7, Uncontained: LTC TAG (0x2, 0x1). RST: Yes, D-RST: "
        "No",
        "xid 95 0000:4c:00.0 pid=7 unit=LTC TAG reset_required=yes drain_and_reset=no"},
-      {"NVRM: Xid (PCI:0000:4c:00): 63, pid=1, Row Remapper: New row marked for remapping, reset "
+      {"NVRM: Xid (PCI:0000:4c:00): 63, pid=1, ParsedRow Remapper: New row marked for remapping, "
+       "reset "
        "gpu to activate.",
        "xid 63 0000:4c:00.0 pid=1 mechanism=row_remap"},
       {"XID 64 Dynamic Page Retirement: Fatal error, unable to retire page (0x00000005d28c03a0)",

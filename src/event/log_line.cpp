@@ -12,7 +12,6 @@
 namespace stoker::event {
 namespace {
 
-constexpr std::string_view digits = "0123456789";
 constexpr unsigned facility_shift = 3;  // a priority is facility * 8 + level (RFC 5424, 6.2.1)
 constexpr std::string_view not_kernel = "?";  // a program whose name the log does not have
 

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* xid =
     "NVRM: Xid (PCI:0000:3b:00): 79, pid=5, name=x, GPU has fallen off the bus.";
 
-struct Row {
+struct LineRow {
   std::string before;
   std::string time;  // of the line, or the reason for none
   std::string program = "kernel";
@@ -23,7 +23,7 @@ std::string time_of(const LogLine& line) {
 }
 
 TEST(LogLine, IsReadBehindWhatEachLogPutsInFront) {
-  const std::vector<Row> rows = {
+  const std::vector<LineRow> rows = {
       {"", "not_said", ""},
       {"4,388,81565072,c;", "since_boot"},
       {"[  123.456789] ", "since_boot"},

@@ -12,9 +12,7 @@
 namespace stoker::event {
 namespace {
 
-constexpr std::string_view digits = "0123456789";
-
-struct Clock {
+struct TimeOfDay {
   int hour = 0;
   int minute = 0;
   int second = 0;
@@ -42,12 +40,12 @@ Nanoseconds take_fraction(Cursor& cursor) {
   return Nanoseconds(whole_number<std::int64_t>(padded).value_or(0));
 }
 
-std::optional<Clock> take_clock(Cursor& cursor) {
+std::optional<TimeOfDay> take_clock(Cursor& cursor) {
   constexpr int last_hour = 23;
   constexpr int last_minute = 59;
   constexpr int leap_second = 60;
   Cursor ahead = cursor;
-  Clock clock;
+  TimeOfDay clock;
   const auto before = ahead.rest();
   const auto hour = take_digits(ahead, 2, last_hour);
   if (!hour || !ahead.take(":")) return std::nullopt;
@@ -83,7 +81,7 @@ std::optional<int> take_zone(Cursor& cursor) {
   return sign * (*hour * minutes + minute);
 }
 
-void set(LogTime& time, std::chrono::year_month_day day, const Clock& clock,
+void set(LogTime& time, std::chrono::year_month_day day, const TimeOfDay& clock,
          std::optional<int> zone) {
   using std::chrono::hours, std::chrono::minutes, std::chrono::seconds, std::chrono::sys_days;
   time.wall.reset();
@@ -257,7 +255,7 @@ bool take_dmesg_time(std::string_view& text, LogTime& time) {
   Cursor cursor(inner->substr(0, inner->find('<')));
   std::array<std::string_view, 3> words{};
   std::size_t count = 0;
-  std::optional<Clock> clock;
+  std::optional<TimeOfDay> clock;
   while (count < words.size() && !(clock = take_clock(cursor))) {
     words[count++] = cursor.rest().substr(0, cursor.rest().find(' '));
     if (words[count - 1].empty()) return false;

@@ -8,12 +8,12 @@
 namespace stoker::event {
 namespace {
 
-struct Form {
+struct NicForm {
   std::string_view words;
   std::string_view sign;  // catalog/kernel_signs.def
 };
 
-constexpr std::array<Form, 8> forms = {{
+constexpr std::array<NicForm, 8> nic_forms = {{
     {"Port module event[error]:", "nic_module_error"},
     {", Cable unplugged", "nic_cable_unplugged"},
     {"health compromised - reached miss count", "nic_health"},
@@ -43,7 +43,7 @@ std::optional<Event> read_nic(std::string_view text) {
   if (!cursor.take("mlx5_core ")) return std::nullopt;
   const auto pci = leading_pci(cursor.rest());
   if (!pci) return std::nullopt;
-  for (const auto& form : forms) {
+  for (const auto& form : nic_forms) {
     if (text.find(form.words) == std::string_view::npos) continue;
     Event event{.kind = EventKind::link,
                 .sign = std::string(form.sign),

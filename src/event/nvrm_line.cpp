@@ -9,7 +9,7 @@
 namespace stoker::event {
 namespace {
 
-struct Form {
+struct NvrmForm {
   std::string_view words;  // somewhere in the line
   std::string_view also;   // and these; empty: nothing more
   std::string_view sign;   // catalog/kernel_signs.def
@@ -18,7 +18,7 @@ struct Form {
 
 // The first that fits counts.
 // Forms: open-gpu-kernel-modules osinit.c, nv.c, kernel_gsp.c, gpu.c; seen in its issues 1064 and 1125.
-constexpr std::array<Form, 9> forms = {{
+constexpr std::array<NvrmForm, 9> nvrm_forms = {{
     {"fallen off the bus", "", "off_bus"},
     {"RmInitAdapter failed!", "", "init_failed"},
     {"rm_init_adapter failed", "", "init_failed"},
@@ -61,7 +61,7 @@ void read_init_codes(std::string_view text, Event& event) {
 std::optional<Event> read_nvrm(std::string_view text) {
   Cursor cursor(text);
   if (!cursor.take("NVRM: ")) return std::nullopt;
-  for (const auto& form : forms) {
+  for (const auto& form : nvrm_forms) {
     if (!has(text, form.words) || !has(text, form.also)) continue;
     Event event{.kind = form.kind, .sign = std::string(form.sign), .text = std::string(text)};
     read_gpu(cursor, event);

@@ -10,7 +10,7 @@ namespace stoker::event {
 namespace {
 
 // Codes have five digits; the driver's header defines 10000 to 30006.
-constexpr std::uint32_t max_code = 99'999;
+constexpr std::uint32_t max_sxid = 99'999;
 
 void read_severity(Cursor& cursor, Event& event) {
   struct Word {
@@ -61,7 +61,7 @@ std::optional<Event> read_sxid(std::string_view text) {
   cursor.skip_blanks();
   if (cursor.at_end()) return event;
   const auto code = cursor.take_number<std::uint32_t>();
-  if (!code || *code == 0 || *code > max_code) return std::nullopt;
+  if (!code || *code == 0 || *code > max_sxid) return std::nullopt;
   if (cursor.at_end()) return event;  // the number may have lost digits
   if (!cursor.take(",")) return std::nullopt;
   event.code = code;

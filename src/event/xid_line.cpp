@@ -9,8 +9,8 @@
 namespace stoker::event {
 namespace {
 
-constexpr std::size_t max_address = 64;   // "PCI:0000:3b:00 GPU-I:05 GPU-CI:01" with room
-constexpr std::uint32_t max_code = 9999;  // three digits today
+constexpr std::size_t max_address = 64;  // "PCI:0000:3b:00 GPU-I:05 GPU-CI:01" with room
+constexpr std::uint32_t max_xid = 9999;  // three digits today
 constexpr std::string_view start = "NVRM: Xid (";
 
 // Behind "NVRM: Xid (", of which a cut line may have lost up to "NVRM:".
@@ -84,7 +84,7 @@ std::optional<Event> read_xid(std::string_view text) {
   cursor->skip_blanks();
   if (cursor->at_end()) return event;
   const auto code = cursor->take_number<std::uint32_t>();
-  if (!code || *code == 0 || *code > max_code) return std::nullopt;
+  if (!code || *code == 0 || *code > max_xid) return std::nullopt;
   // A number that ends the line may have lost digits: every driver writes a comma behind it.
   if (cursor->at_end()) return event;
   if (!cursor->take(",") && !cursor->take(" ")) return std::nullopt;

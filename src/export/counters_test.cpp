@@ -19,7 +19,7 @@
 namespace stoker::exporting {
 namespace {
 
-std::string text_of(const std::string& csv) {
+std::string counted_text(const std::string& csv) {
   auto parsed = parse_counters(csv, "counters.csv");
   if (!parsed.list) return render_table(parsed.findings);
   const store::Snapshot snapshot = hgx_h100_snapshot();
@@ -68,7 +68,7 @@ std::string own_files(bool all) {
 TEST(Counters, TheListThatDcgmExporterHasOnGivesTheSeriesThatAreThereWithoutAFile) {
   const store::Snapshot snapshot = hgx_h100_snapshot();
   const auto by_default = render(snapshot, health::evaluate(snapshot), {}, Format::prometheus).text;
-  const std::string from_file = text_of(own_files(false));
+  const std::string from_file = counted_text(own_files(false));
   const auto only_series = [](const std::string& text) {
     auto lines = lines_of(text);
     std::erase_if(lines, [](const std::string& line) { return line.starts_with('#'); });
@@ -110,7 +110,7 @@ TEST(Counters, AnyFileOfRowsThatStokerReadsGivesExactlyThoseSeries) {
       csv += readable[n] + (random() % 2 == 0 ? ",gauge," : " , counter , ") + "\"a, \"\"b\"\"\"";
       csv += random() % 2 == 0 ? "\n" : "\r\n\r\n# c\n";
     }
-    EXPECT_EQ(dcgm_families(text_of(csv)),
+    EXPECT_EQ(dcgm_families(counted_text(csv)),
               std::set<std::string>(readable.begin(),
                                     readable.begin() + static_cast<std::ptrdiff_t>(count)))
         << csv;
@@ -118,7 +118,7 @@ TEST(Counters, AnyFileOfRowsThatStokerReadsGivesExactlyThoseSeries) {
 }
 
 TEST(Counters, NamesTypesAndHelpAreAsTheFileSpellsThem) {
-  const std::string text = text_of(
+  const std::string text = counted_text(
       "dcgm_gpu_temp, gauge, \"Hot, or \"\"not\"\"\"\n"
       "DCGM_FI_DEV_FB_USED, counter,\n");
   EXPECT_NE(text.find("# HELP dcgm_gpu_temp Hot, or \"not\"\n# TYPE dcgm_gpu_temp gauge\n"
@@ -129,12 +129,12 @@ TEST(Counters, NamesTypesAndHelpAreAsTheFileSpellsThem) {
 }
 
 TEST(Counters, LabelRowsStandOnEverySeriesInTheOrderOfTheirNames) {
-  const auto series = series_of(text_of("DCGM_FI_DEV_VBIOS_VERSION, label, x\n"
-                                        "DCGM_FI_DRIVER_VERSION, label, x\n"
-                                        "DCGM_FI_DEV_ECC_CURRENT, label, x\n"
-                                        "DCGM_FI_DEV_SERIAL, label, x\n"
-                                        "DCGM_FI_DEV_BRAND, label, x\n"  // not known of these
-                                        "DCGM_FI_DEV_GPU_TEMP, gauge, x\n"),
+  const auto series = series_of(counted_text("DCGM_FI_DEV_VBIOS_VERSION, label, x\n"
+                                             "DCGM_FI_DRIVER_VERSION, label, x\n"
+                                             "DCGM_FI_DEV_ECC_CURRENT, label, x\n"
+                                             "DCGM_FI_DEV_SERIAL, label, x\n"
+                                             "DCGM_FI_DEV_BRAND, label, x\n"  // not known of these
+                                             "DCGM_FI_DEV_GPU_TEMP, gauge, x\n"),
                                 "DCGM_FI_DEV_GPU_TEMP");
   ASSERT_EQ(series.size(), 8U);
   EXPECT_NE(series[0].find(",Hostname=\"node1\",DCGM_FI_DEV_ECC_CURRENT=\"1\",DCGM_FI_DEV_SERIAL=\""
@@ -174,7 +174,7 @@ TEST(Counters, WhatIsOddButClearIsAWarningAndTheRestGoesOn) {
   EXPECT_EQ(places(csv),
             (Places{"2:1 warning counters-twice", "3:1 warning counters-not-read",
                     "4:1 warning counters-not-read", "5:22 warning counters-wrong-type"}));
-  const std::string text = text_of(csv);
+  const std::string text = counted_text(csv);
   EXPECT_EQ(dcgm_families(text),
             (std::set<std::string>{"DCGM_FI_DEV_GPU_TEMP", "DCGM_FI_DEV_FB_USED"}));
   EXPECT_NE(text.find("# HELP DCGM_FI_DEV_GPU_TEMP first\n# TYPE DCGM_FI_DEV_GPU_TEMP gauge\n"),

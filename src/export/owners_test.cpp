@@ -17,8 +17,8 @@
 namespace stoker::exporting {
 namespace {
 
-std::string text_of(const store::Snapshot& snapshot, const SeriesOptions& series,
-                    Format format = Format::prometheus) {
+std::string owned_text(const store::Snapshot& snapshot, const SeriesOptions& series,
+                       Format format = Format::prometheus) {
   return render(snapshot, {}, {.series = series}, format).text;
 }
 
@@ -34,7 +34,7 @@ std::string owned_families(const std::string& text) {
 
 void expect_golden(const std::string& name, const SeriesOptions& series) {
   const std::string path = STOKER_SOURCE_DIR "/tests/golden/" + name;
-  const std::string text = owned_families(text_of(owned_snapshot(), series));
+  const std::string text = owned_families(owned_text(owned_snapshot(), series));
   if (std::getenv("STOKER_UPDATE_GOLDEN") != nullptr) {  // NOLINT(concurrency-mt-unsafe)
     std::ofstream(path) << text;
   }
@@ -58,11 +58,11 @@ TEST(OwnersInMetrics, AreSpelledAsTheOldNamespaceDoes) {
 TEST(OwnersInMetrics, ChangeNothingOfDcgmsSeriesWhereTheyAreInfoOrOff) {
   store::Snapshot nobody = owned_snapshot();
   nobody.attribution = nullptr;
-  const std::string plain = text_of(nobody, {.owners = OwnerSeries::off});
-  EXPECT_EQ(text_of(owned_snapshot(), {.owners = OwnerSeries::off}), plain);
+  const std::string plain = owned_text(nobody, {.owners = OwnerSeries::off});
+  EXPECT_EQ(owned_text(owned_snapshot(), {.owners = OwnerSeries::off}), plain);
   std::string info;
   for (const std::string& line :
-       lines_of(text_of(owned_snapshot(), {.owners = OwnerSeries::info}))) {
+       lines_of(owned_text(owned_snapshot(), {.owners = OwnerSeries::info}))) {
     const bool ours = line.find("stoker_gpu_owner_info") != std::string::npos ||
                       line.find("stoker_attribution_state") != std::string::npos;
     if (!ours) info += line + "\n";
@@ -75,7 +75,7 @@ TEST(OwnersInMetrics, AreNotToldOfAKubeletThatDoesNotAnswerWhichIsToldItself) {
   Attribution told = *snapshot.attribution;
   told.pods.reason = Reason::stale;
   snapshot.attribution = std::make_shared<const Attribution>(told);
-  const std::string text = text_of(snapshot, {});
+  const std::string text = owned_text(snapshot, {});
   EXPECT_EQ(text.find("pod=\""), std::string::npos);
   EXPECT_NE(text.find("stoker_attribution_state{source=\"pods\",state=\"stale\"} 1"),
             std::string::npos);
@@ -126,7 +126,7 @@ RC_GTEST_PROP(OwnersInMetrics, NeverMakeASeriesTwiceWhateverIsHeldAndHoweverItIs
     std::set<std::string> seen;
     std::map<std::string, std::size_t> lines;
     for (const std::string& line :
-         lines_of(text_of(snapshot, {.owners = how, .pod_labels = spelling}))) {
+         lines_of(owned_text(snapshot, {.owners = how, .pod_labels = spelling}))) {
       if (line.starts_with('#')) continue;
       const std::string series = line.substr(0, line.rfind(' '));
       RC_ASSERT(seen.insert(series).second);

@@ -6,7 +6,7 @@
 namespace stoker::health {
 namespace {
 
-struct Row {
+struct RecoveryRow {
   std::int64_t value;
   int first_branch;
   Recovery meaning;
@@ -15,7 +15,7 @@ struct Row {
 // nvmlDeviceGpuRecoveryAction_t. Values 0-4 stand in nvml.h since 12.8 and in the kernel module since
 // 565.57.01, 5 since nvml.h 13.3 and 595.45.04 (_gpuRecoveryActionName in open-gpu-kernel-modules'
 // gpu.c).
-constexpr auto rows = std::to_array<Row>({
+constexpr auto recovery_rows = std::to_array<RecoveryRow>({
     {1, 565, {Action::reset_gpu, "reset the GPU", "Take the work off this GPU, then reset it"}},
     {2, 565, {Action::reboot, "reboot the node", "Take the work off this node, then reboot it"}},
     {3,
@@ -42,7 +42,7 @@ int branch_of(std::string_view driver_version) {
 
 Recovery recovery_of(std::int64_t value, std::string_view driver_version) {
   const int branch = branch_of(driver_version);
-  for (const Row& row : rows) {
+  for (const RecoveryRow& row : recovery_rows) {
     if (row.value == value && (branch == 0 || branch >= row.first_branch)) return row.meaning;
   }
   return {.action = Action::contact_vendor,

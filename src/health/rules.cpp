@@ -5,7 +5,7 @@
 namespace stoker::health {
 namespace {
 
-constexpr auto rows = std::to_array<Rule>({
+constexpr auto rule_rows = std::to_array<Rule>({
 #define STOKER_RULE(id, name, severity, action, cause, fix, source) \
   Rule{RuleId::id, name, Severity::severity, Action::action, cause, fix, source},
 #include "health/rules.def"
@@ -14,8 +14,8 @@ constexpr auto rows = std::to_array<Rule>({
 
 }  // namespace
 
-std::span<const Rule> all_rules() { return rows; }
+std::span<const Rule> all_rules() { return rule_rows; }
 
-const Rule& rule(RuleId id) { return rows.at(static_cast<std::size_t>(id)); }
+const Rule& rule(RuleId id) { return rule_rows.at(static_cast<std::size_t>(id)); }
 
 }  // namespace stoker::health

@@ -23,7 +23,7 @@ shell_scripts() {
     grep -rlIE --exclude='*.*' '^#!.*[/ ](ba)?sh( |$)' dev .ci/run tools tests; } 2>/dev/null | sort -u | xargs -r shellcheck -x
 }
 
-tidy_all() { dev_build tidy stoker_generated && python3 tools/run_tidy.py; }
+tidy_all() { dev_build tidy-batched stoker_generated && python3 tools/run_tidy.py --build build/tidy-batched; }
 
 # dev_check [--quick]: --quick installs nothing and builds nothing.
 dev_check() {

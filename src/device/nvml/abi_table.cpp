@@ -32,7 +32,7 @@ constexpr DriverVersion end_of(int branch) { return {branch, 999, 999}; }
          "seen once, on Hopper in a container: XuehaiPan/nvitop#226"},                             \
   AbiRow{name "_v3", "ProcessInfoV2", 3, 0, 24, {550, 127, 9}, newest_driver, "nvml.h 12.4 to 13.3"}
 
-constexpr auto rows = std::to_array<AbiRow>({
+constexpr auto abi_rows = std::to_array<AbiRow>({
   STOKER_PROCESS_ROWS("nvmlDeviceGetComputeRunningProcesses", 450, 455),
   STOKER_PROCESS_ROWS("nvmlDeviceGetGraphicsRunningProcesses", 450, 455),
   STOKER_PROCESS_ROWS("nvmlDeviceGetMPSComputeRunningProcesses", 470, 470),
@@ -162,21 +162,21 @@ std::optional<DriverVersion> parse_driver_version(std::string_view text) {
   return DriverVersion{parts[0], parts[1], parts[2]};
 }
 
-std::span<const AbiRow> abi_table() { return rows; }
+std::span<const AbiRow> abi_table() { return abi_rows; }
 
 const AbiRow* row_for(std::string_view symbol, DriverVersion driver) {
   const AbiRow* best = nullptr;
-  for (const AbiRow& row : rows) {
+  for (const AbiRow& row : abi_rows) {
     if (holds(row, symbol, driver) && (best == nullptr || row.version > best->version)) best = &row;
   }
   return best;
 }
 
 const AbiRow* row_for(std::string_view symbol, int version, DriverVersion driver) {
-  const auto* const found = std::ranges::find_if(rows, [&](const AbiRow& row) {
+  const auto* const found = std::ranges::find_if(abi_rows, [&](const AbiRow& row) {
     return row.version == version && holds(row, symbol, driver);
   });
-  return found == rows.end() ? nullptr : found;
+  return found == abi_rows.end() ? nullptr : found;
 }
 
 std::optional<int> branch_of_header(std::string_view header) {

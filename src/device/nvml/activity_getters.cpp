@@ -4,8 +4,6 @@
 namespace stoker::nvml {
 namespace {
 
-std::int64_t whole(std::uint64_t value) { return static_cast<std::int64_t>(value); }
-
 // On a GPU in MIG mode the driver tells no utilisation, neither of the whole nor of its parts
 // (nvml-api, nvmlDeviceGetUtilizationRates).
 void put_percent(const Card& card, const Field& field, const Called& called, unsigned percent,

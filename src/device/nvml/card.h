@@ -33,6 +33,8 @@ struct Card {
 using Fields = std::vector<const Field*>;
 using Readings = std::vector<device::TargetReading>;
 
+inline std::int64_t whole(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
 // Adds `reading` of `field`, checked for physical sense.
 inline void put(Readings& out, const Field& field, const Reading& reading,
                 device::Target target = {}) {

@@ -6,8 +6,6 @@
 namespace stoker::nvml {
 namespace {
 
-std::int64_t whole(std::uint64_t value) { return static_cast<std::int64_t>(value); }
-
 Reading read_pending_retirement(const Card& card) {
   abi::EnableState pending{};
   const Called called = timed(card.clock(), card.nvml().nvmlDeviceGetRetiredPagesPendingStatus,

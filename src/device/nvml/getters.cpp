@@ -26,7 +26,7 @@ void read_vgpu_license(Card& card, const Fields& fields, Readings& out) {
 }
 
 // clang-format off
-constexpr auto rows = std::to_array<GetterRow>({
+constexpr auto getter_table = std::to_array<GetterRow>({
     {Getter::clock_info, "nvmlDeviceGetClockInfo", read_clocks},
     {Getter::throttle_reasons,
      "nvmlDeviceGetCurrentClocksEventReasons nvmlDeviceGetCurrentClocksThrottleReasons",
@@ -75,10 +75,10 @@ constexpr auto rows = std::to_array<GetterRow>({
 
 }  // namespace
 
-std::span<const GetterRow> getter_rows() { return rows; }
+std::span<const GetterRow> getter_rows() { return getter_table; }
 
 const GetterRow* find_getter(Getter getter) {
-  for (const GetterRow& row : rows) {
+  for (const GetterRow& row : getter_table) {
     if (row.getter == getter) return &row;
   }
   return nullptr;

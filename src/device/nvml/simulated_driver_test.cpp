@@ -77,7 +77,7 @@ Opened open(const DriverOptions& with = options()) {
   return {std::move(*driver), std::move(gpus)};
 }
 
-Reading read(device::Gpu& gpu, FieldId id, device::Target target = {}) {
+Reading read_now(device::Gpu& gpu, FieldId id, device::Target target = {}) {
   Readings out;
   gpu.read(field(id).getter, {&field(id)}, out);
   for (const device::TargetReading& told : out) {
@@ -88,7 +88,7 @@ Reading read(device::Gpu& gpu, FieldId id, device::Target target = {}) {
 }
 
 double value(device::Gpu& gpu, FieldId id) {
-  const Reading reading = read(gpu, id);
+  const Reading reading = read_now(gpu, id);
   EXPECT_TRUE(reading.ok()) << field(id).name << ": " << to_string(reading.reason);
   return as_double(reading.value);
 }
@@ -157,7 +157,7 @@ TEST(SimulatedDriver, ReservedMemoryIsKnownSince510AndUsedLeavesItOut) {
     Node node("hgx-h100", "470.223.02");
     const Opened opened = open();
     used_before = value(opened.gpu(), FieldId::memory_used);
-    EXPECT_EQ(read(opened.gpu(), FieldId::memory_reserved).reason, Reason::not_supported);
+    EXPECT_EQ(read_now(opened.gpu(), FieldId::memory_reserved).reason, Reason::not_supported);
   }
   Node node("hgx-h100", "580.159.04");
   const Opened opened = open();
@@ -171,11 +171,11 @@ TEST(SimulatedDriver, RatesNeedADriverThatHasThemAndAHopper) {
   {
     Node node("hgx-h100", "510.108.03");
     const Opened opened = open();
-    EXPECT_EQ(read(opened.gpu(), FieldId::tensor_active).reason, Reason::not_supported);
+    EXPECT_EQ(read_now(opened.gpu(), FieldId::tensor_active).reason, Reason::not_supported);
   }
   Node node("a100-40", "580.159.04");
   const Opened opened = open();
-  EXPECT_EQ(read(opened.gpu(), FieldId::tensor_active).reason, Reason::no_source);
+  EXPECT_EQ(read_now(opened.gpu(), FieldId::tensor_active).reason, Reason::no_source);
   EXPECT_EQ(opened.gpu().info().architecture, "ampere");
 }
 
@@ -255,20 +255,20 @@ TEST(SimulatedDriver, MigDevicesComeAndGoWhileTheGpuStaysOpen) {
   }
   const auto larger = mig_target(by_profile["3g.40gb"]);
   const auto smaller = mig_target(by_profile["1g.10gb"]);
-  EXPECT_GT(as_double(read(opened.gpu(), FieldId::memory_total, larger).value),
-            as_double(read(opened.gpu(), FieldId::memory_total, smaller).value));
-  EXPECT_EQ(read(opened.gpu(), FieldId::utilization).reason, Reason::not_supported);
-  EXPECT_EQ(read(opened.gpu(), FieldId::utilization, larger).reason, Reason::not_supported);
-  EXPECT_EQ(read(opened.gpu(), FieldId::sm_active, larger).reason, Reason::pending);
+  EXPECT_GT(as_double(read_now(opened.gpu(), FieldId::memory_total, larger).value),
+            as_double(read_now(opened.gpu(), FieldId::memory_total, smaller).value));
+  EXPECT_EQ(read_now(opened.gpu(), FieldId::utilization).reason, Reason::not_supported);
+  EXPECT_EQ(read_now(opened.gpu(), FieldId::utilization, larger).reason, Reason::not_supported);
+  EXPECT_EQ(read_now(opened.gpu(), FieldId::sm_active, larger).reason, Reason::pending);
   std::this_thread::sleep_for(Milliseconds(120));
-  EXPECT_TRUE(read(opened.gpu(), FieldId::sm_active, larger).ok());
-  EXPECT_TRUE(read(opened.gpu(), FieldId::temperature).ok());
+  EXPECT_TRUE(read_now(opened.gpu(), FieldId::sm_active, larger).ok());
+  EXPECT_TRUE(read_now(opened.gpu(), FieldId::temperature).ok());
   std::vector<device::ProcessInfo> processes;
   EXPECT_TRUE(opened.gpu().processes(processes).ok());
   node.inject("mig-mode", {"off"});
   EXPECT_TRUE(opened.gpu().refresh());
   EXPECT_TRUE(opened.gpu().info().migs.empty());
-  EXPECT_TRUE(read(opened.gpu(), FieldId::utilization).ok());
+  EXPECT_TRUE(read_now(opened.gpu(), FieldId::utilization).ok());
 }
 
 // ---- what goes wrong
@@ -279,8 +279,8 @@ TEST(SimulatedDriver, ALostGpuIsLostInEveryReadingAndTheOthersAreNot) {
   node.inject("vanish");
   for (const FieldId id : {FieldId::power, FieldId::memory_used, FieldId::memory_temperature,
                            FieldId::ecc_mode, FieldId::utilization}) {
-    EXPECT_EQ(read(opened.gpu(0), id).reason, Reason::lost) << field(id).name;
-    EXPECT_TRUE(read(opened.gpu(1), id).ok()) << field(id).name;
+    EXPECT_EQ(read_now(opened.gpu(0), id).reason, Reason::lost) << field(id).name;
+    EXPECT_TRUE(read_now(opened.gpu(1), id).ok()) << field(id).name;
   }
   std::vector<device::ProcessInfo> processes;
   EXPECT_EQ(opened.gpu(0).processes(processes).reason, Reason::lost);
@@ -311,8 +311,8 @@ TEST(SimulatedDriver, ARefusedCallHasNoPermissionAndTheOthersGoOn) {
   Node node("hgx-h100", "");
   const Opened opened = open();
   node.inject("fail", {}, "nvmlDeviceGetPowerUsage", "NO_PERMISSION");
-  EXPECT_EQ(read(opened.gpu(), FieldId::power).reason, Reason::no_permission);
-  EXPECT_TRUE(read(opened.gpu(), FieldId::temperature).ok());
+  EXPECT_EQ(read_now(opened.gpu(), FieldId::power).reason, Reason::no_permission);
+  EXPECT_TRUE(read_now(opened.gpu(), FieldId::temperature).ok());
 }
 
 TEST(SimulatedDriver, AnUnloadedDriverIsGoneAndSaysWhatToDo) {
@@ -320,7 +320,7 @@ TEST(SimulatedDriver, AnUnloadedDriverIsGoneAndSaysWhatToDo) {
   {
     const Opened opened = open();
     node.inject("driver-unload");
-    EXPECT_EQ(read(opened.gpu(), FieldId::power).reason, Reason::driver_gone);
+    EXPECT_EQ(read_now(opened.gpu(), FieldId::power).reason, Reason::driver_gone);
   }
   const auto again = Driver::open(options());
   ASSERT_FALSE(again.has_value());

@@ -5,7 +5,7 @@
 namespace stoker::device::probe {
 namespace {
 
-const PciAddress gpu{0, 0x10, 0, 0};
+const PciAddress first_gpu{0, 0x10, 0, 0};
 const PciAddress other{0, 0x11, 0, 0};
 
 std::vector<std::uint32_t> xids(HeldMessages& held) {
@@ -18,25 +18,25 @@ std::vector<std::uint32_t> xids(HeldMessages& held) {
 
 TEST(HeldMessages, AnXidThatTheRunningProbeToldTooIsNotToldAgain) {
   HeldMessages held;
-  held.hold(Xid{gpu, 31, {}});
-  held.told(Xid{gpu, 31, {}});
+  held.hold(Xid{first_gpu, 31, {}});
+  held.told(Xid{first_gpu, 31, {}});
   EXPECT_TRUE(xids(held).empty());
 }
 
 TEST(HeldMessages, WhateverOfTheTwoIsHeardFirst) {
   HeldMessages held;
-  held.told(Xid{gpu, 31, {}});
-  held.hold(Xid{gpu, 31, {}});
-  held.hold(Xid{gpu, 31, {}});
+  held.told(Xid{first_gpu, 31, {}});
+  held.hold(Xid{first_gpu, 31, {}});
+  held.hold(Xid{first_gpu, 31, {}});
   EXPECT_EQ(xids(held), (std::vector<std::uint32_t>{31}));
 }
 
 TEST(HeldMessages, AnXidThatNobodyElseToldIsPassedOn) {
   HeldMessages held;
-  held.told(Xid{gpu, 31, {}});
+  held.told(Xid{first_gpu, 31, {}});
   held.hold(Xid{other, 31, {}});
-  held.hold(Xid{gpu, 79, {}});
-  held.hold(Readings{gpu, {}});
+  held.hold(Xid{first_gpu, 79, {}});
+  held.hold(Readings{first_gpu, {}});
   EXPECT_EQ(xids(held), (std::vector<std::uint32_t>{31, 79}));
   EXPECT_TRUE(held.take().empty());
 }
@@ -44,7 +44,8 @@ TEST(HeldMessages, AnXidThatNobodyElseToldIsPassedOn) {
 TEST(HeldMessages, OfWhatIsTooMuchTheOldestIsLetGo) {
   HeldMessages held;
   const auto count = static_cast<std::uint32_t>(HeldMessages::most);
-  for (std::uint32_t number = 0; number < 2 * count; ++number) held.hold(Xid{gpu, number, {}});
+  for (std::uint32_t number = 0; number < 2 * count; ++number)
+    held.hold(Xid{first_gpu, number, {}});
   const auto kept = xids(held);
   ASSERT_EQ(kept.size(), count);
   EXPECT_EQ(kept.front(), count);
@@ -56,9 +57,9 @@ TEST(HeldMessages, WhatIsReadOnceOutlastsWhatIsReadAnew) {
     return TargetReading{{}, field, Reading::of(value, MonotonicTime{Seconds(value)})};
   };
   HeldMessages held;
-  held.hold(Readings{gpu, {reading(FieldId::memory_total, 700), reading(FieldId::power, 0)}});
+  held.hold(Readings{first_gpu, {reading(FieldId::memory_total, 700), reading(FieldId::power, 0)}});
   for (std::int64_t second = 1; second < 2000; ++second) {
-    held.hold(Readings{gpu, {reading(FieldId::power, second)}});
+    held.hold(Readings{first_gpu, {reading(FieldId::power, second)}});
   }
   std::map<FieldId, Value> last;
   for (const Message& message : held.take()) {

@@ -8,12 +8,17 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.h"
+
 namespace stoker::device::record {
 
 // Numbers that may wrap around: what a broken source counted must not overflow, and comes back the same.
 inline std::int64_t wrapped_sum(std::int64_t one, std::int64_t other) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(one) +
                                    static_cast<std::uint64_t>(other));
+}
+inline Nanoseconds plus(Nanoseconds one, std::int64_t other) {
+  return Nanoseconds(wrapped_sum(one.count(), other));
 }
 inline std::int64_t wrapped_difference(std::int64_t one, std::int64_t other) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(one) -

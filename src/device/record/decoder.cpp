@@ -3,13 +3,6 @@
 #include "device/record/kinds.h"
 
 namespace stoker::device::record {
-namespace {
-
-Nanoseconds plus(Nanoseconds before, std::int64_t added) {
-  return Nanoseconds(wrapped_sum(before.count(), added));
-}
-
-}  // namespace
 
 // Fills an event of its type from a record's body.
 struct Decoder::Body {

@@ -16,10 +16,6 @@ enum Flag : unsigned {
   same_call = 16,   // taken when the one before it in the batch was: by the same call
 };
 
-Nanoseconds plus(Nanoseconds one, std::int64_t other) {
-  return Nanoseconds(wrapped_sum(one.count(), other));
-}
-
 bool same(const Value& one, const Value& other) {
   if (one.index() != other.index()) return false;
   if (one.index() == 0) return std::get<0>(one) == std::get<0>(other);

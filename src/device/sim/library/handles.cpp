@@ -10,7 +10,7 @@ constexpr std::size_t compute_rows = max_compute_instances;
 constexpr std::size_t instance_rows = max_gpu_instances;
 
 // One byte an address; what an address means is its distance from the table's beginning.
-std::array<char, max_gpus> devices;
+std::array<char, max_gpus> device_marks;
 std::array<char, max_gpus * instance_rows> instances;
 std::array<char, max_gpus * instance_rows * compute_rows> computes;
 std::array<char, max_gpus * instance_rows * compute_rows> migs;
@@ -41,7 +41,7 @@ Place compute_place(std::size_t index) {
 
 }  // namespace
 
-Device device_handle(std::uint32_t gpu) { return at<Device>(devices, gpu); }
+Device device_handle(std::uint32_t gpu) { return at<Device>(device_marks, gpu); }
 
 Device mig_handle(const Place& place) { return at<Device>(migs, compute_index(place)); }
 
@@ -54,7 +54,7 @@ ComputeInstanceHandle compute_instance_handle(const Place& place) {
 }
 
 std::optional<Place> place_of(Device handle) {
-  if (const auto index = index_in(devices, handle)) {
+  if (const auto index = index_in(device_marks, handle)) {
     return Place{static_cast<std::uint32_t>(*index), no_row, no_row};
   }
   if (const auto index = index_in(migs, handle)) return compute_place(*index);
