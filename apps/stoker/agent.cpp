@@ -210,6 +210,9 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
         service_.set_counters(std::move(counters), std::move(findings));
       }),
       server_(std::move(server)) {
+  // Before anything is heard: they begin with what is on the disk. What is played back has
+  // happened; nobody is told of it again.
+  if (replay_ == nullptr) open_outboxes(settings);
   counters_watch_.set_path(settings.text(OptionId::metrics_counters));
   counters_watch_.start();
   if (data_) keep_history();
@@ -218,8 +221,6 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
   if (env_ != nullptr) watch_node(settings);
   if (env_ != nullptr && settings.flag(OptionId::attribution_enabled)) watch_attribution(settings);
   if (env_ != nullptr && settings.flag(OptionId::events_kernel_log)) follow_kernel_log();
-  // What is played back has happened; nobody is told of it again.
-  if (replay_ == nullptr) open_outboxes(settings);
   incidents_.start();
 }
 
@@ -306,7 +307,8 @@ void Agent::open_outboxes(const Settings& settings) {
         .clock = clock_,
         .on_sent = [this](const SentMark& sent) { incidents_.on_sent(sent); },
         .send = [](const net::ClientRequest& request) { return net::http_send(request); }}));
-    outbox->restore(incidents_.kept(), incidents_.sent());
+    outbox->restore(incidents_.kept(), incidents_.sent(),
+                    incidents_.before_target(outbox->target()));
     outbox->start();
   }
 }

@@ -113,6 +113,7 @@ void IncidentDesk::open_file() {
   book_.restore(std::move(kept->incidents));
   for (auto& mark : kept->marks) marks_[mark.source] = mark;
   sent_ = std::move(kept->sent);
+  for (const auto& target : kept->targets) targets_[target.name] = target.after;
 }
 
 void IncidentDesk::start() {
@@ -160,26 +161,33 @@ std::vector<Finding> IncidentDesk::checked() const {
 
 void IncidentDesk::on_events(const std::vector<Event>& events) {
   const MutexLock lock(mutex_);
-  if (!seen_ && waiting_.size() < most_waiting) {
-    waiting_.insert(waiting_.end(), events.begin(), events.end());
-    return;
+  if (seen_) return hear(events);
+  // After a restart the log begins with what was heard before it.
+  for (const Event& event : events) {
+    if (!was_heard(event, marks_)) waiting_.push_back(event);
   }
-  hear(events);
+  if (waiting_.size() >= most_waiting) hear(std::exchange(waiting_, {}));
+}
+
+bool IncidentDesk::was_heard(const Event& event, const Marks& before) const {
+  const auto found = before.find(event.origin.source);
+  if (found == before.end() || found->second.boot != event.origin.boot) return false;
+  const WallTime at = event.time.value_or(parts_.clock.wall());
+  return event.origin.offset <= found->second.offset &&
+         at.since_epoch <= found->second.at.since_epoch + same_time;
 }
 
 void IncidentDesk::hear(const std::vector<Event>& events) {
   // One record may hold several events.
   const Marks before = marks_;
   for (const Event& event : events) {
+    if (was_heard(event, before)) continue;
     const WallTime at = event.time.value_or(parts_.clock.wall());
     const auto found = before.find(event.origin.source);
     db::ReadMark mark = found == before.end() ? first_mark(event.origin, began_) : found->second;
     if (mark.boot != event.origin.boot) {
       // A boot that began while this node was watched: nobody has seen its first lines.
       mark = first_mark(event.origin, {});
-    } else if (event.origin.offset <= mark.offset &&
-               at.since_epoch <= mark.at.since_epoch + same_time) {
-      continue;
     }
     hear(event, at.since_epoch < mark.since.since_epoch - news_for);
     mark.offset = event.origin.offset;
@@ -265,6 +273,22 @@ void IncidentDesk::on_sent(const SentMark& sent) {
   if (const auto saved = file_->save(sent); !saved) {
     log::warning("message_not_remembered", {{"reason", saved.error().describe()}});
   }
+}
+
+std::uint64_t IncidentDesk::before_target(const std::string& name) {
+  const MutexLock file_lock(file_mutex_);
+  const MutexLock lock(mutex_);
+  const auto known = targets_.find(name);
+  if (known != targets_.end()) return known->second;
+  const auto all = book_.all();
+  const std::uint64_t after = all.empty() ? 0 : all.back().id;
+  targets_[name] = after;
+  if (file_ == nullptr) return after;
+  // Once more new at the next start: then what is over by then is not told.
+  if (const auto saved = file_->save(db::TargetMark{name, after}); !saved) {
+    log::warning("target_not_remembered", {{"reason", saved.error().describe()}});
+  }
+  return after;
 }
 
 void IncidentDesk::tell_saved(const Result<void>& saved,

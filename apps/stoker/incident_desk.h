@@ -70,6 +70,8 @@ class IncidentDesk {
   // What was sent of them before a restart.
   [[nodiscard]] std::vector<SentMark> sent() const EXCLUDES(mutex_);
   void on_sent(const SentMark& sent) EXCLUDES(file_mutex_);
+  // The last incident before this target of messages was there; for one that is new, the last that there is.
+  std::uint64_t before_target(const std::string& name) EXCLUDES(file_mutex_, mutex_);
   // What is wrong with keeping them, and with the files of checks.
   [[nodiscard]] std::vector<Finding> problems() const EXCLUDES(mutex_);
 
@@ -78,6 +80,7 @@ class IncidentDesk {
 
   void open_file() REQUIRES(file_mutex_, mutex_);
   void run(const std::stop_token& stop);
+  [[nodiscard]] bool was_heard(const Event& event, const Marks& before) const;
   void hear(const std::vector<Event>& events) REQUIRES(mutex_);
   void hear(const Event& event, bool old) REQUIRES(mutex_);
   // Takes what changed to be written.
@@ -106,6 +109,7 @@ class IncidentDesk {
   Marks marks_ GUARDED_BY(mutex_);
   bool marks_moved_ GUARDED_BY(mutex_) = false;
   std::vector<SentMark> sent_ GUARDED_BY(mutex_);  // as they were read
+  std::map<std::string, std::uint64_t> targets_ GUARDED_BY(mutex_);
   std::map<std::uint64_t, Incident> unsaved_ GUARDED_BY(mutex_);
   std::optional<Finding> put_aside_ GUARDED_BY(mutex_);
   std::optional<Finding> problem_ GUARDED_BY(mutex_);

@@ -143,6 +143,26 @@ TEST_F(Desk, AnEventWaitsUntilItsGpuIsKnown) {
   EXPECT_THAT(told(*desk), ElementsAre("open gpu-off-bus GPU-0 x1"));
 }
 
+TEST_F(Desk, ALongLogThatWasHeardBeforeKeepsNoNewEventFromWaitingForItsGpu) {
+  const auto listed = snapshot_;
+  std::vector<Event> old;
+  for (std::uint64_t n = 1; n <= 10'000; ++n) old.push_back(said(off_bus, 0, n).at(0));
+  {
+    const auto desk = open();
+    desk->look();
+    desk->on_events(old);
+  }
+  snapshot_.gpus.clear();
+  snapshot_.source.state = device::SourceState::starting;
+  const auto desk = open();
+  desk->on_events(old);
+  desk->on_events(said(repaired, 0, 10'001));
+  snapshot_ = listed;
+  desk->look();
+  EXPECT_THAT(told(*desk),
+              ElementsAre("open gpu-off-bus GPU-0 x10000", "open memory-repair GPU-1 x1"));
+}
+
 TEST_F(Desk, ALineThatAProgramWroteIsShownAsSuchAndAsksForNothing) {
   const auto desk = open();
   desk->look();

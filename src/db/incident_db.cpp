@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <array>
+#include <cstddef>
 #include <exception>
 #include <utility>
 
@@ -12,7 +14,9 @@
 namespace stoker::db {
 namespace {
 
-constexpr int schema_version = 1;
+// One after the other; a file of an earlier version gets those that it lacks.
+constexpr std::array<const char*, 2> schemas = {incident_schema, told_schema};
+constexpr int schema_version = schemas.size();
 
 ErrorCode code_of(int sqlite) {
   switch (sqlite) {
@@ -57,6 +61,15 @@ class Database final : public IncidentDb {
     });
   }
 
+  Result<void> save(const TargetMark& target) override {
+    return tried<void>([&] {
+      SQLite::Statement row(database_, "INSERT INTO target VALUES (?, ?)");
+      row.bind(1, target.name);
+      row.bind(2, static_cast<std::int64_t>(target.after));
+      row.exec();
+    });
+  }
+
   Result<void> prepare() {
     return tried<void>([this] {
       database_.exec("PRAGMA journal_mode = WAL");
@@ -67,9 +80,11 @@ class Database final : public IncidentDb {
         throw Newer{fmt::format("its schema is version {}, and this Stoker knows {}", found,
                                 schema_version)};
       }
-      if (found == 0) {
+      if (found < schema_version) {
         SQLite::Transaction all(database_);
-        database_.exec(incident_schema);
+        for (int version = found; version < schema_version; ++version) {
+          database_.exec(schemas.at(static_cast<std::size_t>(version)));
+        }
         database_.exec(fmt::format("PRAGMA user_version = {}", schema_version));
         all.commit();
       }
@@ -106,6 +121,11 @@ class Database final : public IncidentDb {
       kept.sent.push_back({sent.getColumn(0).getString(),
                            static_cast<std::uint64_t>(sent.getColumn(1).getInt64()),
                            static_cast<std::uint64_t>(sent.getColumn(2).getInt64())});
+    }
+    SQLite::Statement targets(database_, "SELECT name, after FROM target");
+    while (targets.executeStep()) {
+      kept.targets.push_back({targets.getColumn(0).getString(),
+                              static_cast<std::uint64_t>(targets.getColumn(1).getInt64())});
     }
     return kept;
   }

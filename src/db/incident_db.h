@@ -23,10 +23,18 @@ struct ReadMark {
   friend bool operator==(const ReadMark&, const ReadMark&) = default;
 };
 
+// A target of messages. What was over before it was there is nothing that it has to be told.
+struct TargetMark {
+  std::string name;
+  std::uint64_t after = 0;  // the last incident of that time
+  friend bool operator==(const TargetMark&, const TargetMark&) = default;
+};
+
 struct Kept {
   std::vector<Incident> incidents;  // those that are not over and the last that are; oldest first
   std::vector<ReadMark> marks;
-  std::vector<SentMark> sent;  // of these incidents
+  std::vector<SentMark> sent;
+  std::vector<TargetMark> targets;
 };
 
 // One thread at a time. A write is safe from a kill when save() returns, and from a power cut within seconds (WAL,
@@ -44,6 +52,8 @@ class IncidentDb {
   // `most_over`: how many of those that are over.
   virtual Result<Kept> load(std::size_t most_over) = 0;
   virtual Result<void> save(const SentMark& sent) = 0;
+  // Of a target that is not there yet.
+  virtual Result<void> save(const TargetMark& target) = 0;
   // All or nothing.
   virtual Result<void> save(std::span<const Incident> incidents,
                             std::span<const ReadMark> marks) = 0;

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "db/incident_rows.h"
+
 namespace stoker::db {
 namespace {
 
@@ -54,6 +56,7 @@ Incident full(std::uint64_t id) {
   finding.since = at(1);
   finding.message = "GPU 3 is lost";
   one.findings = {finding};
+  one.told = {"told so", "told how", "https://example.org/told", 3, 1, 2};
   return one;
 }
 
@@ -88,6 +91,7 @@ void expect_same(const Incident& one, const Incident& other) {
   EXPECT_EQ(one.evidence, other.evidence);
   EXPECT_EQ(one.evidence_left_out, other.evidence_left_out);
   EXPECT_EQ(one.timeline, other.timeline);
+  EXPECT_EQ(one.told, other.told);
   ASSERT_EQ(one.findings.size(), other.findings.size());
   for (std::size_t n = 0; n < one.findings.size(); ++n) {
     EXPECT_EQ(one.findings[n].rule, other.findings[n].rule);
@@ -120,6 +124,7 @@ TEST_F(IncidentFile, GivesBackEverythingThatWasSaved) {
     ASSERT_TRUE((*db)->save(SentMark{"webhook", 2, 6}));
     ASSERT_TRUE((*db)->save(SentMark{"webhook", 2, 7}));
     EXPECT_FALSE((*db)->save(SentMark{"webhook", 3, 1})) << "there is no such incident";
+    ASSERT_TRUE((*db)->save(TargetMark{"webhook", 1}));
   }
   auto db = IncidentDb::open(path());
   ASSERT_TRUE(db);
@@ -130,6 +135,28 @@ TEST_F(IncidentFile, GivesBackEverythingThatWasSaved) {
   expect_same(kept->incidents[1], full(2));
   EXPECT_EQ(kept->marks, std::vector{mark});
   EXPECT_EQ(kept->sent, (std::vector{SentMark{"webhook", 2, 7}}));
+  EXPECT_EQ(kept->targets, (std::vector{TargetMark{"webhook", 1}}));
+}
+
+TEST_F(IncidentFile, OneOfTheFirstVersionIsReadAndWrittenOn) {
+  {
+    SQLite::Database old(path(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    old.exec(incident_schema);
+    old.exec("PRAGMA user_version = 1");
+    old.exec(
+        "INSERT INTO incident VALUES (4, 2, 'open', 'gpu', 'GPU-1', 'gpu-off-bus', '', 'GPU 1', "
+        "'', '', '', 'critical', 'reboot', 0, 'it fell off', '', 'how', 'who', 1, 1, 1, NULL, "
+        "NULL, NULL, 9, 0, 1, 0)");
+    old.exec("INSERT INTO evidence VALUES (4, 0, 1, 'a line'), (4, 1, 2, 'another')");
+  }
+  auto db = IncidentDb::open(path());
+  ASSERT_TRUE(db) << db.error().describe();
+  const auto kept = (*db)->load(10);
+  ASSERT_TRUE(kept) << kept.error().describe();
+  ASSERT_EQ(kept->incidents.size(), 1U);
+  EXPECT_EQ(kept->incidents[0].told, (Told{"it fell off", "how", "who", 9, 0, 2}));
+  ASSERT_TRUE((*db)->save(std::vector{full(5)}, {}));
+  EXPECT_TRUE(IncidentDb::open(path()));
 }
 
 TEST_F(IncidentFile, KeepsTheLastStateOfEach) {

@@ -137,7 +137,7 @@ void write_incident(SQLite::Database& database, const Incident& incident) {
   Fill row(
       database,
       "INSERT INTO incident VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-      "?, ?, ?, ?, ?, ?, ?, ?) "
+      "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
       "ON CONFLICT (id) DO UPDATE SET revision = excluded.revision, state = excluded.state, "
       "entity_kind = excluded.entity_kind, entity = excluded.entity, cause = excluded.cause, "
       "subject = excluded.subject, about = excluded.about, pci = excluded.pci, "
@@ -149,7 +149,10 @@ void write_incident(SQLite::Database& database, const Incident& incident) {
       "proving_since = excluded.proving_since, resolved_at = excluded.resolved_at, "
       "suppressed_until = excluded.suppressed_until, occurrences = excluded.occurrences, "
       "recurrence = excluded.recurrence, stands = excluded.stands, "
-      "evidence_left_out = excluded.evidence_left_out");
+      "evidence_left_out = excluded.evidence_left_out, "
+      "told_message = excluded.told_message, told_fix = excluded.told_fix, "
+      "told_source = excluded.told_source, told_occurrences = excluded.told_occurrences, "
+      "told_programs = excluded.told_programs, told_evidence = excluded.told_evidence");
   row << number(incident.id) << number(incident.revision) << to_string(incident.state)
       << to_string(incident.entity.kind) << incident.entity.id << incident.cause << incident.subject
       << incident.about << incident.pci << incident.serial << incident.boot
@@ -159,7 +162,9 @@ void write_incident(SQLite::Database& database, const Incident& incident) {
       << number(incident.updated_at) << number(incident.last_seen) << incident.proving_since
       << incident.resolved_at << incident.suppressed_until << number(incident.occurrences)
       << number(incident.recurrence) << std::int64_t{incident.stands}
-      << number(incident.evidence_left_out);
+      << number(incident.evidence_left_out) << incident.told.message << incident.told.fix
+      << incident.told.source << number(incident.told.occurrences) << number(incident.told.programs)
+      << number(incident.told.evidence);
   row.run();
   write_lists(database, incident);
   write_findings(database, incident);
@@ -196,6 +201,12 @@ Incident read_incident(SQLite::Database& database, SQLite::Statement& row) {
   incident.recurrence = count_of(row.getColumn("recurrence"));
   incident.stands = row.getColumn("stands").getInt() != 0;
   incident.evidence_left_out = count_of(row.getColumn("evidence_left_out"));
+  incident.told = {text("told_message"),
+                   text("told_fix"),
+                   text("told_source"),
+                   count_of(row.getColumn("told_occurrences")),
+                   count_of(row.getColumn("told_programs")),
+                   count_of(row.getColumn("told_evidence"))};
   read_lists(database, incident);
   return incident;
 }

@@ -42,6 +42,21 @@ CREATE TABLE read_mark (
   at INTEGER NOT NULL, since INTEGER NOT NULL) STRICT;
 )";
 
+// Of version 2: what was told with a revision, and since when a target of messages is there.
+inline constexpr const char* told_schema = R"(
+ALTER TABLE incident ADD COLUMN told_message TEXT NOT NULL DEFAULT '';
+ALTER TABLE incident ADD COLUMN told_fix TEXT NOT NULL DEFAULT '';
+ALTER TABLE incident ADD COLUMN told_source TEXT NOT NULL DEFAULT '';
+ALTER TABLE incident ADD COLUMN told_occurrences INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE incident ADD COLUMN told_programs INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE incident ADD COLUMN told_evidence INTEGER NOT NULL DEFAULT 0;
+UPDATE incident SET told_message = message, told_fix = fix, told_source = source,
+  told_occurrences = occurrences,
+  told_programs = (SELECT count(*) FROM program WHERE incident = incident.id),
+  told_evidence = (SELECT count(*) FROM evidence WHERE incident = incident.id);
+CREATE TABLE target (name TEXT PRIMARY KEY, after INTEGER NOT NULL) STRICT;
+)";
+
 // Throw SQLite::Exception; std::runtime_error for a word that this build does not know.
 void write_incident(SQLite::Database& database, const Incident& incident);
 Incident read_incident(SQLite::Database& database, SQLite::Statement& row);

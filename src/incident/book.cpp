@@ -70,9 +70,9 @@ std::string with_what_comes_after(const std::string& fix, Action action, const s
 
 // What people are told when it changes.
 std::string told_of(const Incident& incident) {
-  return fmt::format("{} {} {} {} {} {}", to_string(incident.state), incident.cause, incident.about,
-                     to_string(incident.severity), to_string(incident.action),
-                     incident.action_of_driver);
+  return fmt::format("{} {} {} {} {} {} {} {}", to_string(incident.state), incident.cause,
+                     incident.about, incident.pci, incident.serial, to_string(incident.severity),
+                     to_string(incident.action), incident.action_of_driver);
 }
 
 std::string cut(const std::string& text) {
@@ -160,12 +160,14 @@ void Book::take_over(Incident& incident, const Signal& signal) {
     note(incident, signal.at, "stoker",
          fmt::format("the cause is {}, not {}", signal.cause.word, incident.cause));
   }
+  const bool same_thing = incident.entity == signal.entity;
   incident.cause = signal.cause.word;
   incident.entity = signal.entity;
   incident.subject = signal.subject;
   incident.about = signal.about;
-  incident.pci = signal.pci;
-  incident.serial = signal.serial;
+  // A card that does not answer any more is still the card that it was.
+  if (!same_thing || !signal.pci.empty()) incident.pci = signal.pci;
+  if (!same_thing || !signal.serial.empty()) incident.serial = signal.serial;
   incident.severity = std::max(incident.severity, signal.severity);
   incident.message = signal.message;
   if (!signal.explanation.empty()) incident.explanation = signal.explanation;
@@ -418,6 +420,7 @@ std::vector<Incident> Book::take_changed(WallTime now) {
     if (std::exchange(told_[id], told) != told) {
       ++incident.revision;
       incident.updated_at = now;
+      incident.told = telling_of(incident);
     }
     taken.push_back(incident);
   }

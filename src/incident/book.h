@@ -71,7 +71,7 @@ class Book {
   Result<Incident> request(std::uint64_t id, const Request& request, WallTime now);
 
   // Those that changed since the last call; with the next revision where it is something that people are told: state,
-  // cause, what it is about, severity, action. One more line of a storm is not.
+  // cause, what it is about (address and serial number too), severity, action. One more line of a storm is not.
   std::vector<Incident> take_changed(WallTime now);
   // Oldest first: those that are not over, and the last that are.
   [[nodiscard]] std::vector<Incident> all() const;

@@ -307,7 +307,10 @@ TEST(Book, EachChangeIsTakenOnceAndHasANewRevisionWherePeopleAreToldMore) {
   EXPECT_EQ(taken[0].revision, 1U);
   EXPECT_TRUE(story.book().take_changed(at(2)).empty());
   story.line(3, off_bus);
-  EXPECT_EQ(story.book().take_changed(at(3)).at(0).revision, 1U);
+  const auto more = story.book().take_changed(at(3)).at(0);
+  EXPECT_EQ(more.revision, 1U);
+  EXPECT_EQ(more.occurrences, 3U);
+  EXPECT_EQ(more.told.occurrences, 2U);
   ASSERT_TRUE(story.book().request(1, {IncidentState::acknowledged, "alice", "", {}}, at(4)));
   EXPECT_EQ(story.book().take_changed(at(4)).at(0).revision, 2U);
 }

@@ -45,6 +45,18 @@ struct TimelineEntry {
   friend bool operator==(const TimelineEntry&, const TimelineEntry&) = default;
 };
 
+// What people are told with a revision, and what may change afterwards without another. Of lists that only grow at
+// their end, how much was there.
+struct Told {
+  std::string message;
+  std::string fix;
+  std::string source;
+  std::uint64_t occurrences = 0;
+  std::uint64_t programs = 0;
+  std::uint64_t evidence = 0;
+  friend bool operator==(const Told&, const Told&) = default;
+};
+
 struct Incident {
   std::uint64_t id = 0;        // 1 for the first of this node, and never used again
   std::uint64_t revision = 0;  // rises whenever something that people are told of it has changed
@@ -83,7 +95,16 @@ struct Incident {
   std::uint64_t evidence_left_out = 0;  // between those
   std::vector<Finding> findings;        // that hold now
   std::vector<TimelineEntry> timeline;
+
+  Told told;  // with this revision
 };
+
+// What people are told of it, were it told now.
+inline Told telling_of(const Incident& incident) {
+  return {incident.message,         incident.fix,
+          incident.source,          incident.occurrences,
+          incident.programs.size(), incident.evidence.size()};
+}
 
 inline bool is_over(const Incident& incident) { return incident.state == IncidentState::resolved; }
 

@@ -20,6 +20,7 @@ inline Incident off_bus_incident(std::uint64_t id, IncidentState state = Inciden
   one.action = Action::reboot;
   one.message = "GPU 3 (0000:9a:00.0): Xid 79, GPU has fallen off the bus";
   one.opened_at = one.updated_at = one.last_seen = WallTime{Seconds(1'700'000'000)};
+  one.told = telling_of(one);
   if (state == IncidentState::resolved) one.resolved_at = one.opened_at;
   return one;
 }

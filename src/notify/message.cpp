@@ -2,13 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
 #include "base/json_text.h"
 #include "model/render.h"
 
 namespace stoker::notify {
 namespace {
 
-constexpr std::size_t evidence_told = 4;
+constexpr std::uint64_t evidence_told = 4;
+
+template <typename T>
+std::span<const T> first(const std::vector<T>& all, std::uint64_t count) {
+  return std::span(all).first(std::min<std::size_t>(all.size(), count));
+}
 
 }  // namespace
 
@@ -26,18 +36,19 @@ std::string webhook_body(const Incident& incident, const std::string& node) {
   json.member_or_null("pci", incident.pci).member_or_null("serial", incident.serial);
   json.member("cause", incident.cause).member("severity", to_string(incident.severity));
   json.member("action", to_string(incident.action));
-  json.member("action_of_driver", incident.action_of_driver).member("message", incident.message);
-  json.member_or_null("fix", incident.fix).member_or_null("source", incident.source);
+  const Told& told = incident.told;
+  json.member("action_of_driver", incident.action_of_driver).member("message", told.message);
+  json.member_or_null("fix", told.fix).member_or_null("source", told.source);
   json.member("opened_at", format_utc(incident.opened_at));
   json.member("updated_at", format_utc(incident.updated_at));
   json.member_or_null("resolved_at",
                       incident.resolved_at ? format_utc(*incident.resolved_at) : std::string());
-  json.member("occurrences", incident.occurrences).member("recurrence", incident.recurrence);
+  json.member("occurrences", told.occurrences).member("recurrence", incident.recurrence);
   json.key("programs").begin_array();
-  for (const auto& program : incident.programs) json.value(program);
+  for (const auto& program : first(incident.programs, told.programs)) json.value(program);
   json.end_array().key("evidence").begin_array();
-  for (std::size_t n = 0; n < std::min(incident.evidence.size(), evidence_told); ++n) {
-    json.value(incident.evidence[n].text);
+  for (const auto& line : first(incident.evidence, std::min(told.evidence, evidence_told))) {
+    json.value(line.text);
   }
   json.end_array().end_object();
   return json.text();
@@ -52,9 +63,9 @@ std::string alert_body(const Incident& incident, const std::string& node, WallTi
   json.member("entity", entity_word(incident.entity));
   if (!incident.pci.empty()) json.member("pci", incident.pci);
   json.end_object().key("annotations").begin_object();
-  json.member("summary", incident.message).member("action", to_string(incident.action));
-  if (!incident.fix.empty()) json.member("fix", incident.fix);
-  if (!incident.source.empty()) json.member("source", incident.source);
+  json.member("summary", incident.told.message).member("action", to_string(incident.action));
+  if (!incident.told.fix.empty()) json.member("fix", incident.told.fix);
+  if (!incident.told.source.empty()) json.member("source", incident.told.source);
   json.member("state", to_string(incident.state)).member("key", key_of(incident, node));
   json.end_object().member("startsAt", format_utc(incident.opened_at));
   json.member("endsAt", format_utc(ends_at)).end_object().end_array();

@@ -67,6 +67,7 @@ net::ClientRequest trial_message(const Target& target, const std::string& node, 
   trial.about = "Node " + node;
   trial.message = "A trial: somebody asked whether Stoker's messages arrive. Nothing is wrong.";
   trial.opened_at = trial.updated_at = now;
+  trial.told = telling_of(trial);
   const WallTime soon{now.since_epoch + Seconds(60)};
   return to_target(target,
                    target.kind == TargetKind::webhook ? webhook_body(trial, node)
@@ -94,15 +95,15 @@ Outbox::Outbox(OutboxParts parts) : parts_(std::move(parts)) {}
 
 Outbox::~Outbox() { stop(); }
 
-void Outbox::restore(const std::vector<Incident>& incidents, const std::vector<SentMark>& sent) {
+void Outbox::restore(const std::vector<Incident>& incidents, const std::vector<SentMark>& sent,
+                     std::uint64_t after) {
   const MutexLock lock(mutex_);
   for (const auto& one : sent) {
     if (one.target == parts_.target.name) sent_[one.incident] = one.revision;
   }
   for (const Incident& incident : incidents) {
     const auto known = sent_.find(incident.id);
-    // What was over before this target was told of anything is nothing that it has to know.
-    if (known == sent_.end() && is_over(incident)) continue;
+    if (known == sent_.end() && is_over(incident) && incident.id <= after) continue;
     if (known == sent_.end() || known->second < incident.revision) {
       add(incident);
     } else if (!is_over(incident) && parts_.target.kind == TargetKind::alertmanager) {
@@ -143,6 +144,8 @@ void Outbox::tell(const std::vector<Incident>& changed) {
     const auto known = sent_.find(incident.id);
     // Its evidence alone has changed.
     if (known != sent_.end() && known->second >= incident.revision) continue;
+    const auto refused = refused_.find(incident.id);
+    if (refused != refused_.end() && refused->second >= incident.revision) continue;
     add(incident);
   }
   if (waiting_.empty()) return;
@@ -225,8 +228,10 @@ void Outbox::was_refused(const Incident& incident, std::string why, bool for_goo
   why_ = std::move(why);
   if (!for_good) return;
   // It would be refused again for ever, and hold up those behind it.
-  waiting_.erase(incident.id);
+  const auto at = waiting_.find(incident.id);
+  if (at != waiting_.end() && at->second.revision == incident.revision) waiting_.erase(at);
   alerts_.erase(incident.id);
+  refused_[incident.id] = incident.revision;
   ++dropped_;
 }
 

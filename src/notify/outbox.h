@@ -60,14 +60,16 @@ class Outbox {
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
-  // Before start(): all incidents that are kept, and what was sent of them before a restart.
-  void restore(const std::vector<Incident>& incidents, const std::vector<SentMark>& sent)
-      EXCLUDES(mutex_);
+  // Before start(): all incidents that are kept, and what was sent of them before a restart. Of those up to the
+  // number `after` it is not told which were over before it was there.
+  void restore(const std::vector<Incident>& incidents, const std::vector<SentMark>& sent,
+               std::uint64_t after) EXCLUDES(mutex_);
   void start();
   // What waits stays for the next start.
   void stop();
 
   void tell(const std::vector<Incident>& changed) EXCLUDES(mutex_);
+  [[nodiscard]] const std::string& target() const { return parts_.target.name; }
   // Sends what is due; how long nothing more is. The thread of start() does it again and again.
   Nanoseconds send_due() EXCLUDES(mutex_);
   // Why it does not arrive; none: it does, or nothing was sent yet.
@@ -92,9 +94,10 @@ class Outbox {
   mutable Mutex mutex_;
   CondVar more_;
   bool woken_ GUARDED_BY(mutex_) = false;  // more was told since the thread last looked
-  std::map<std::uint64_t, Incident> waiting_ GUARDED_BY(mutex_);    // by id
-  std::map<std::uint64_t, std::uint64_t> sent_ GUARDED_BY(mutex_);  // id -> revision
-  std::map<std::uint64_t, Alert> alerts_ GUARDED_BY(mutex_);        // to be repeated
+  std::map<std::uint64_t, Incident> waiting_ GUARDED_BY(mutex_);       // by id
+  std::map<std::uint64_t, std::uint64_t> sent_ GUARDED_BY(mutex_);     // id -> revision
+  std::map<std::uint64_t, std::uint64_t> refused_ GUARDED_BY(mutex_);  // for good; id -> revision
+  std::map<std::uint64_t, Alert> alerts_ GUARDED_BY(mutex_);           // to be repeated
   std::uint64_t dropped_ GUARDED_BY(mutex_) = 0;
   unsigned failures_ GUARDED_BY(mutex_) = 0;  // in a row
   MonotonicTime next_try_ GUARDED_BY(mutex_);

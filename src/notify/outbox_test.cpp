@@ -106,10 +106,14 @@ TEST_F(OutboxTest, WhatIsRefusedForGoodDoesNotHoldUpWhatIsBehindIt) {
   outbox->tell({make(1, 1)});
   clock_.advance(run(*outbox));
   answer_ = 200;
-  outbox->tell({make(2, 1)});
+  // One more line of it is no reason to try again, another state is.
+  outbox->tell({make(1, 1), make(2, 1)});
   keys();
   run(*outbox);
   EXPECT_THAT(keys(), ElementsAre("node-1/2/1"));
+  outbox->tell({make(1, 2)});
+  run(*outbox);
+  EXPECT_THAT(keys(), ElementsAre("node-1/1/2"));
 }
 
 TEST_F(OutboxTest, OfAnIncidentThatWaitsTheNewestStateIsTold) {
@@ -138,9 +142,46 @@ TEST_F(OutboxTest, AfterARestartOnlyWhatWasNotTakenIsTold) {
   const auto outbox = open();
   outbox->restore({make(1, 3), make(2, 4), make(3, 9, IncidentState::resolved),
                    make(4, 2, IncidentState::resolved)},
-                  {{"webhook", 1, 3}, {"webhook", 2, 3}, {"webhook", 4, 1}, {"other", 3, 1}});
+                  {{"webhook", 1, 3}, {"webhook", 2, 3}, {"webhook", 4, 1}, {"other", 3, 1}}, 3);
   run(*outbox);
   EXPECT_THAT(keys(), ElementsAre("node-1/2/4", "node-1/4/2"));
+}
+
+TEST_F(OutboxTest, WhatBeganAndEndedWhileItsTargetWasAwayIsToldAfterARestart) {
+  const auto outbox = open();
+  outbox->restore(
+      {make(1, 2, IncidentState::resolved), make(2, 3), make(3, 4, IncidentState::resolved)}, {},
+      2);
+  run(*outbox);
+  EXPECT_THAT(keys(), ElementsAre("node-1/2/3", "node-1/3/4"));
+}
+
+TEST_F(OutboxTest, OneKeyHasOneBodyWhateverCameToTheIncidentSince) {
+  answer_ = 503;
+  const auto outbox = open();
+  Incident one = make(1, 1);
+  one.evidence = {{one.opened_at, "the first line"}};
+  one.programs = {"pid 1"};
+  one.occurrences = 1;
+  one.told = telling_of(one);
+  outbox->tell({one});
+  clock_.advance(run(*outbox));
+  one.evidence.push_back({one.opened_at, "one more line"});
+  one.programs.emplace_back("pid 2");
+  one.occurrences = 2;
+  one.message = "said otherwise";
+  one.fix = "and another way";
+  one.source = "by somebody else";
+  outbox->tell({one});
+  answer_ = 200;
+  run(*outbox);
+  const auto restarted = open();
+  restarted->restore({one}, {}, 0);
+  run(*restarted);
+  ASSERT_EQ(requests_.size(), 3U);
+  EXPECT_THAT(requests_[0].body, HasSubstr(R"("evidence":["the first line"])"));
+  EXPECT_EQ(requests_[1].body, requests_[0].body);
+  EXPECT_EQ(requests_[2].body, requests_[0].body);
 }
 
 TEST_F(OutboxTest, WhatIsNotBadEnoughIsNotToldUnlessItWas) {
