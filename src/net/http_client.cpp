@@ -67,6 +67,48 @@ void set_request(CURL* handle, const ClientRequest& request, const HeaderList& h
   curl_easy_setopt(handle, CURLOPT_POSTFIELDS, request.body.c_str());
 }
 
+// What every transfer has in common. `request` and `headers` must outlive it.
+void set_common(CURL* handle, const ClientRequest& request, const HeaderList& headers) {
+  set_request(handle, request, headers);
+  curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(handle, CURLOPT_NOPROXY, "*");
+  curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+}
+
+Error failed(CURL* handle, const ClientRequest& request, CURLcode code) {
+  long system_error = 0;
+  curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &system_error);
+  return Error(code_of(code, system_error),
+               fmt::format("{} {}: {}", request.method, without_secrets(request.url),
+                           curl_easy_strerror(code)));
+}
+
+ClientResponse response_of(CURL* handle, std::string body) {
+  long status = 0;
+  const char* content_type = nullptr;
+  curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+  curl_easy_getinfo(handle, CURLINFO_CONTENT_TYPE, &content_type);
+  return {static_cast<int>(status), content_type == nullptr ? "" : content_type, std::move(body)};
+}
+
+using Handle = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
+
+struct Follower {
+  CURL* handle = nullptr;
+  const std::function<bool(std::string_view)>* take = nullptr;
+  Sink refusal;  // of a status that is no 2xx, the body
+  bool stopped = false;
+};
+
+std::size_t follow_body(char* data, std::size_t one, std::size_t size, void* follower_pointer) {
+  auto* follower = static_cast<Follower*>(follower_pointer);
+  long status = 0;
+  curl_easy_getinfo(follower->handle, CURLINFO_RESPONSE_CODE, &status);
+  if (status / 100 != 2) return take_body(data, one, size, &follower->refusal);
+  follower->stopped = !(*follower->take)({data, size});
+  return follower->stopped ? 0 : size;
+}
+
 }  // namespace
 
 std::optional<std::string> url_problem(const std::string& url) {
@@ -96,32 +138,40 @@ std::string without_secrets(const std::string& url) {
 }
 
 Result<ClientResponse> http_send(const ClientRequest& request, const ClientOptions& options) {
-  using Handle = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
   const Handle handle(curl_ready() ? curl_easy_init() : nullptr, &curl_easy_cleanup);
   if (!handle) return fail(ErrorCode::internal, "libcurl could not be started");
   Sink sink{.limit = options.max_body_bytes};
   const HeaderList headers = headers_of(request);
-  set_request(handle.get(), request, headers);
-  curl_easy_setopt(handle.get(), CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(handle.get(), CURLOPT_NOPROXY, "*");
-  curl_easy_setopt(handle.get(), CURLOPT_NOSIGNAL, 1L);
+  set_common(handle.get(), request, headers);
   curl_easy_setopt(handle.get(), CURLOPT_TIMEOUT_MS, static_cast<long>(options.timeout.count()));
   curl_easy_setopt(handle.get(), CURLOPT_WRITEFUNCTION, take_body);
   curl_easy_setopt(handle.get(), CURLOPT_WRITEDATA, &sink);
   const CURLcode code = curl_easy_perform(handle.get());
-  if (code != CURLE_OK) {
-    long system_error = 0;
-    curl_easy_getinfo(handle.get(), CURLINFO_OS_ERRNO, &system_error);
-    return fail(code_of(code, system_error),
-                fmt::format("{} {}: {}", request.method, without_secrets(request.url),
-                            curl_easy_strerror(code)));
-  }
-  long status = 0;
-  const char* content_type = nullptr;
-  curl_easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &status);
-  curl_easy_getinfo(handle.get(), CURLINFO_CONTENT_TYPE, &content_type);
-  return ClientResponse{static_cast<int>(status), content_type == nullptr ? "" : content_type,
-                        std::move(sink.body)};
+  if (code != CURLE_OK) return fail(failed(handle.get(), request, code));
+  return response_of(handle.get(), std::move(sink.body));
+}
+
+Result<ClientResponse> http_follow(const ClientRequest& request,
+                                   const std::function<bool(std::string_view)>& take,
+                                   const ClientOptions& options) {
+  const Handle handle(curl_ready() ? curl_easy_init() : nullptr, &curl_easy_cleanup);
+  if (!handle) return fail(ErrorCode::internal, "libcurl could not be started");
+  Follower follower{.handle = handle.get(),
+                    .take = &take,
+                    .refusal = {.body = {}, .limit = options.max_body_bytes}};
+  const HeaderList headers = headers_of(request);
+  set_common(handle.get(), request, headers);
+  curl_easy_setopt(handle.get(), CURLOPT_CONNECTTIMEOUT_MS,
+                   static_cast<long>(options.timeout.count()));
+  // Less than a byte a second for a minute: there is not even a comment any more.
+  constexpr long silent_seconds = 60;
+  curl_easy_setopt(handle.get(), CURLOPT_LOW_SPEED_LIMIT, 1L);
+  curl_easy_setopt(handle.get(), CURLOPT_LOW_SPEED_TIME, silent_seconds);
+  curl_easy_setopt(handle.get(), CURLOPT_WRITEFUNCTION, follow_body);
+  curl_easy_setopt(handle.get(), CURLOPT_WRITEDATA, &follower);
+  const CURLcode code = curl_easy_perform(handle.get());
+  if (code != CURLE_OK && !follower.stopped) return fail(failed(handle.get(), request, code));
+  return response_of(handle.get(), std::move(follower.refusal.body));
 }
 
 Result<ClientResponse> http_get(const std::string& url, const ClientOptions& options) {

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,5 +43,11 @@ std::string without_secrets(const std::string& url);
 // corrupt for a body that is too long; io for every other failure.
 Result<ClientResponse> http_send(const ClientRequest& request, const ClientOptions& options = {});
 Result<ClientResponse> http_get(const std::string& url, const ClientOptions& options = {});
+
+// A body that goes on, given to `take` in pieces of any size as they come, until `take` says false or the server ends it:
+// then the response without its body. timeout: no connection within `options.timeout`, or nothing came for a minute.
+Result<ClientResponse> http_follow(const ClientRequest& request,
+                                   const std::function<bool(std::string_view)>& take,
+                                   const ClientOptions& options = {});
 
 }  // namespace stoker::net

@@ -110,13 +110,16 @@ struct Door {
 
 class AsioServer final : public HttpServer {
  public:
-  explicit AsioServer(ServerOptions options) : shared_{std::move(options), {}} {}
+  explicit AsioServer(ServerOptions options)
+      : shared_{.options = std::move(options), .handler = {}, .streams = {}} {}
   AsioServer(const AsioServer&) = delete;
   AsioServer& operator=(const AsioServer&) = delete;
 
   ~AsioServer() override {
     context_.stop();
     if (thread_.joinable()) thread_.join();
+    // Others may write on; nothing that wakes this server may outlive it.
+    for (EventStream* stream : shared_.streams) stream->detach();
     if (!file_.empty()) ::unlink(file_.c_str());
   }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "net/event_stream.h"
 
 namespace stoker::net {
 
@@ -19,6 +20,7 @@ struct Request {
   std::string path;    // "/api/v1/gpus", decoded, without the query
   std::string query;   // "gpu=0&since=1h", as sent
   std::string accept;
+  std::string last_event_id;  // of who listens to events again; empty: to none before
   std::string body;
   // User id of who asks, where it came through a Unix socket; else nobody knows who it is.
   std::optional<std::uint32_t> local_user;
@@ -29,6 +31,9 @@ struct Response {
   std::string content_type = "text/plain; charset=utf-8";
   std::string body;  // compressed by the server where the client asks for gzip
   std::vector<std::pair<std::string, std::string>> headers;  // besides those of the server
+  // Set: the body is what is written here, until it is ended or the peer leaves. A comment goes out when nothing else
+  // does; a peer that takes nothing is let go.
+  std::shared_ptr<EventStream> stream;
 };
 
 // Runs in the server's one thread, one call at a time; must not block.
@@ -44,6 +49,9 @@ struct ServerOptions {
   // How long a connection may wait for its next request. Longer than Prometheus' usual interval of
   // 15 to 60 s, so that a scrape finds its connection again.
   std::chrono::milliseconds idle_timeout{75'000};
+  // Of streams: how long nothing is sent before a comment is. Proxies drop what is silent; the specification of
+  // server-sent events advises some 15 s.
+  std::chrono::milliseconds comment_every{15'000};
 };
 
 // The server itself answers 400, 413, 431, 500 and 503, in plain words; a peer that lets its time

@@ -48,6 +48,7 @@ Result<Request> to_request(const http::request<http::string_body>& message) {
   request.path = std::move(*path);
   if (question != std::string_view::npos) request.query = target.substr(question + 1);
   request.accept = view(message[http::field::accept]);
+  request.last_event_id = view(message["Last-Event-ID"]);
   request.body = message.body();
   return request;
 }
@@ -68,11 +69,15 @@ HttpSession::HttpSession(Protocol::socket socket, std::optional<std::uint32_t> l
     : shared_(shared),
       local_(local),
       crowded_(shared.connections >= shared.options.max_connections),
-      stream_(std::move(socket)) {
+      stream_(std::move(socket)),
+      comment_(stream_.get_executor()) {
   ++shared_.connections;
 }
 
-HttpSession::~HttpSession() { --shared_.connections; }
+HttpSession::~HttpSession() {
+  leave_stream();
+  --shared_.connections;
+}
 
 void HttpSession::read_request() {
   parser_.emplace();
@@ -122,7 +127,10 @@ void HttpSession::answer() {
   auto request = to_request(message);
   if (!request) return refuse(400, request.error().message() + "\n");
   request->local_user = local_;
-  send(call_handler(shared_.handler, *request), message.method() != http::verb::head,
+  auto response = call_handler(shared_.handler, *request);
+  if (response.stream && message.method() != http::verb::head) return start_stream(response);
+  if (response.stream) response.stream->end();
+  send(std::move(response), message.method() != http::verb::head,
        accepts_gzip(view(message[http::field::accept_encoding])), message.keep_alive());
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/message.hpp>
@@ -10,6 +11,8 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
 
 #include "net/http_server.h"
 
@@ -20,6 +23,7 @@ struct ServerShared {
   ServerOptions options;
   Handler handler;
   std::size_t connections = 0;
+  std::set<EventStream*> streams;  // that wake a connection
 };
 
 // Reads a request, answers it, and so on until the peer leaves, asks to close, breaks the protocol
@@ -46,6 +50,12 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   void answer();
   void refuse(int status, std::string_view text);
   void send(Response response, bool with_body, bool may_compress, bool keep_alive);
+  // Of a response that goes on: everything below runs until the peer has gone or the stream has ended.
+  void start_stream(const Response& response);
+  void watch_peer();
+  void pump();
+  void comment_later();
+  void leave_stream();
   void on_sent(boost::beast::error_code error);
   void linger();
 
@@ -59,6 +69,9 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
   boost::beast::flat_buffer buffer_;
   std::optional<boost::beast::http::request_parser<boost::beast::http::string_body>> parser_;
   HttpResponse response_;
+  std::shared_ptr<EventStream> events_;  // nullptr: the response is whole
+  std::string sending_;                  // of events_; empty: nothing is being sent
+  boost::asio::steady_timer comment_;
   bool first_request_ = true;
   bool got_bytes_ = false;
 };

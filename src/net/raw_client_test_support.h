@@ -68,6 +68,13 @@ class RawClient {
         limit);
   }
 
+  // Until `text` has come; with a limit for a machine that is very busy.
+  std::string read_until_has(std::string_view text,
+                             std::chrono::milliseconds limit = std::chrono::seconds(60)) {
+    return read_until(
+        [text](const std::string& got) { return got.find(text) != std::string::npos; }, limit);
+  }
+
   [[nodiscard]] bool closed_by_peer() const { return closed_; }
 
  private:
