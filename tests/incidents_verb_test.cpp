@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
+#include "base/host_port.h"
+#include "net/http_server.h"
 #include "support/stoker_process.h"
 
 namespace stoker::test {
@@ -24,6 +26,22 @@ class IncidentsEndToEnd : public ::testing::Test {
       shown = run_stoker({"incidents", "--agent", url});
     } while (shown.status != status && system_clock().monotonic() < until);
     return shown;
+  }
+
+  // Does it come to print this?
+  static bool says(const StokerProcess& process, const std::string& text) {
+    const auto until = system_clock().monotonic() + Seconds(30 * slowdown);
+    while (process.out().find(text) == std::string::npos) {
+      if (system_clock().monotonic() > until) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return true;
+  }
+  // One that nobody listens on now.
+  static std::uint16_t free_port() {
+    const auto server = net::HttpServer::bind({.listen = "127.0.0.1:0"});
+    if (!server) return 0;
+    return parse_host_port((*server)->address()).value_or(HostPort{}).port;
   }
 
   const TempFolder folder_;
@@ -83,6 +101,31 @@ TEST_F(IncidentsEndToEnd, PeopleChangeThemThroughTheSocketOfTheDataFolder) {
   EXPECT_EQ(elsewhere.status, 2);
   EXPECT_THAT(elsewhere.err, HasSubstr("no agent answers at"));
   EXPECT_EQ(run_stoker({"incident", "9", "--acknowledge", "--data", data_}).status, 2);
+}
+
+TEST_F(IncidentsEndToEnd, TheirChangesAreFollowedThroughARestartOfTheAgent) {
+  const std::string listen = "127.0.0.1:" + std::to_string(free_port());
+  const std::vector<std::string> same_address = {"up",  "--sim",    "hgx-h100", "--data",
+                                                 data_, "--listen", listen};
+  auto agent = std::make_unique<StokerProcess>(same_address);
+  const auto url = agent->wait_ready();
+  ASSERT_NE(url, "") << agent->err();
+  StokerProcess lines({"incidents", "--follow", "--agent", url});
+  StokerProcess objects({"incidents", "--follow", "-o", "json", "--agent", url});
+  ASSERT_EQ(run_stoker({"sim", "inject", "--data", data_, "xid", "94", "--gpu", "1"}).status, 0);
+  EXPECT_TRUE(says(lines, "1  20")) << lines.err();
+  EXPECT_TRUE(says(lines, "error  memory-contained  open  ")) << lines.out();
+  EXPECT_TRUE(says(objects, R"("id":1,)")) << objects.out();
+  ASSERT_EQ(run_stoker({"incident", "1", "--acknowledge", "--data", data_}).status, 0);
+  EXPECT_TRUE(says(lines, "memory-contained  acknowledged  ")) << lines.out();
+  agent->signal(SIGTERM);
+  EXPECT_EQ(agent->wait(), 0) << "who listens keeps it from ending";
+  agent = std::make_unique<StokerProcess>(same_address);
+  ASSERT_NE(agent->wait_ready(), "") << agent->err();
+  ASSERT_EQ(run_stoker({"incident", "1", "--mitigate", "--data", data_}).status, 0);
+  EXPECT_TRUE(says(lines, "memory-contained  mitigating  ")) << lines.out() << lines.err();
+  EXPECT_TRUE(says(objects, R"("state":"mitigating")")) << objects.out();
+  EXPECT_THAT(lines.err(), HasSubstr("is asked again until it answers"));
 }
 
 TEST_F(IncidentsEndToEnd, AnIncidentThatIsNotThereIsSaid) {

@@ -42,6 +42,7 @@ std::string boot_of(const os::Env* env) {
 
 api::ServiceOptions service_options(const Settings& settings, const history::History& history,
                                     const store::EventLog& events, IncidentDesk& incidents,
+                                    api::IncidentFeed& feed,
                                     std::function<std::vector<Finding>()> incident_problems,
                                     const device::record::Replay* replay) {
   return {.version = STOKER_VERSION,
@@ -56,6 +57,7 @@ api::ServiceOptions service_options(const Settings& settings, const history::His
               [&incidents](std::uint64_t id, const incident::Request& request) {
                 return incidents.request(id, request);
               },
+          .incident_feed = &feed,
           .user_name = [](std::uint32_t id) { return user_name(id); },
           .incident_problems = std::move(incident_problems),
           .replay = replay_told(replay)};
@@ -183,6 +185,7 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
       history_(clock_, history_options(settings, parts)),
       recorder_(std::move(recorder)),
       env_(std::move(parts.env)),
+      incident_feed_([this] { return incidents_.kept(); }),
       incidents_({.clock = clock_,
                   .snapshot = [this] { return store_.snapshot(); },
                   .file = data_ ? data_->path() + "/incidents.db" : std::string(),
@@ -192,6 +195,7 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
                   .checks = checks_of(settings),
                   .on_saved =
                       [this](const auto& changed) {
+                        incident_feed_.tell(changed);
                         for (const auto& outbox : outboxes_) outbox->tell(changed);
                       }}),
       nvml_xids_(
@@ -204,15 +208,16 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
       source_(std::move(parts.source)),
       service_([this] { return store_.snapshot(); },
                service_options(
-                   settings, history_, events_, incidents_, [this] { return incident_problems(); },
-                   replay_)),
+                   settings, history_, events_, incidents_, incident_feed_,
+                   [this] { return incident_problems(); }, replay_)),
       counters_watch_([this](auto counters, auto findings) {
         service_.set_counters(std::move(counters), std::move(findings));
       }),
       server_(std::move(server)) {
-  // Before anything is heard: they begin with what is on the disk. What is played back has
-  // happened; nobody is told of it again.
+  // Before anything is heard: they begin with what is on the disk. What is played back has happened; nobody is told of
+  // it again.
   if (replay_ == nullptr) open_outboxes(settings);
+  incident_feed_.begin();
   counters_watch_.set_path(settings.text(OptionId::metrics_counters));
   counters_watch_.start();
   if (data_) keep_history();

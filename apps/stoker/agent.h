@@ -116,9 +116,10 @@ class Agent {
   std::optional<history::Keeper> keeper_;               // saves history_; none: a replay
   std::unique_ptr<device::record::Recorder> recorder_;  // nullptr: not asked for
   std::shared_ptr<os::Env> env_;                        // nullptr: a replay
-  // Before incidents_, which tells them as long as it lives. They tell other systems; none: a replay.
-  std::vector<std::unique_ptr<notify::Outbox>> outboxes_;
-  IncidentDesk incidents_;  // asks store_
+  // Before incidents_, which tells them as long as it lives.
+  api::IncidentFeed incident_feed_;
+  std::vector<std::unique_ptr<notify::Outbox>> outboxes_;  // tell other systems; none: a replay
+  IncidentDesk incidents_;                                 // asks store_
   cluster::ProcessChanges process_changes_;
   event::NvmlXids nvml_xids_;  // tells events_ and incidents_, where the kernel log can't
   device::Tee told_;           // tells store_, history_, process_changes_, nvml_xids_

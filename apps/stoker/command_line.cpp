@@ -114,15 +114,19 @@ void add_agent_flags(CLI::App& verb, AgentFlags& flags) {
   add_config_file_flag(verb, flags.config);
 }
 
-Result<std::string> ask_agent(const AgentFlags& flags, std::string_view path) {
+namespace {
+
+Result<std::string> address_of(const AgentFlags& flags) {
   std::string url = without_slash(flags.url);
-  if (url.empty()) {
-    const auto settings = resolve_settings(flags.config);
-    if (!settings)
-      return fail(ErrorCode::invalid_input, "the config above is wrong; or name --agent URL");
-    url = agent_url(*settings);
-  }
-  auto answer = net::http_get(fmt::format("{}{}", url, path));
+  if (!url.empty()) return url;
+  const auto settings = resolve_settings(flags.config);
+  if (settings) return agent_url(*settings);
+  return fail(ErrorCode::invalid_input, "the config above is wrong; or name --agent URL");
+}
+
+// The answer of `url` + `path`, if it is one.
+Result<net::ClientResponse> answered(const std::string& url, std::string_view path,
+                                     Result<net::ClientResponse> answer) {
   if (!answer && answer.error().code() == ErrorCode::unavailable) {
     return fail(
         ErrorCode::unavailable,
@@ -130,12 +134,40 @@ Result<std::string> ask_agent(const AgentFlags& flags, std::string_view path) {
                     "with --agent URL",
                     url));
   }
-  if (!answer) return fail(answer.error());
-  if (answer->status != 200) {
+  if (answer && answer->status != 200) {
     return fail(ErrorCode::internal, fmt::format("{}{} answered {}: {}", url, path, answer->status,
                                                  api::error_message(answer->body)));
   }
+  return answer;
+}
+
+}  // namespace
+
+Result<std::string> ask_agent(const AgentFlags& flags, std::string_view path) {
+  const auto url = address_of(flags);
+  if (!url) return fail(url.error());
+  auto answer = answered(*url, path, net::http_get(fmt::format("{}{}", *url, path)));
+  if (!answer) return fail(answer.error());
   return std::move(answer->body);
+}
+
+Result<void> follow_agent(const AgentFlags& flags, std::string_view path,
+                          const std::string& last_id,
+                          const std::function<bool(const net::ServerEvent&)>& take) {
+  const auto url = address_of(flags);
+  if (!url) return fail(url.error());
+  net::ClientRequest request{.url = fmt::format("{}{}", *url, path)};
+  if (!last_id.empty()) request.headers.emplace_back("Last-Event-ID", last_id);
+  net::EventReader reader;
+  bool wanted = true;
+  const auto take_text = [&](std::string_view text) {
+    for (const auto& event : reader.read(text)) wanted = wanted && take(event);
+    return wanted;
+  };
+  const auto answer = answered(*url, path, net::http_follow(request, take_text));
+  if (!wanted) return {};
+  if (!answer) return fail(answer.error());
+  return fail(ErrorCode::unavailable, fmt::format("the agent at {} has ended", *url));
 }
 
 CLI::Option* add_output_flag(CLI::App& verb, Output& output, std::string_view formats) {

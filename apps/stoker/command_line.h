@@ -1,6 +1,7 @@
 // Composition: what several verbs share: options of the option table, where the agent is, formats.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "cli_fwd.h"
 #include "config/settings.h"
 #include "model/render.h"
+#include "net/event_stream.h"
 
 namespace stoker::app {
 
@@ -43,6 +45,12 @@ void add_agent_flags(CLI::App& verb, AgentFlags& flags);
 Result<std::string> ask_agent(const AgentFlags& flags, std::string_view path);
 
 enum class Output { table, plot, json, yaml, jsonl, sarif };
+// The same of a page of server-sent events: each is given to `take` until it says false, or the agent ends. `last_id`:
+// of the last event that was had; empty: none was. Returns only with an error, or when `take` said false.
+Result<void> follow_agent(const AgentFlags& flags, std::string_view path,
+                          const std::string& last_id,
+                          const std::function<bool(const net::ServerEvent&)>& take);
+
 // -o/--output, one of the words of `formats` ("table|json|yaml").
 CLI::Option* add_output_flag(CLI::App& verb, Output& output, std::string_view formats);
 

@@ -1,10 +1,12 @@
-// Verb `explain`: what a number in a log or a check means, what to do, and who says so. Needs no agent and no GPU.
+// Verb `explain`: what a number in a log, a check or an incident means, what to do, and who says so. Only of an incident
+// an agent is asked.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
+#include "api/explanation_view.h"
 #include "base/closest.h"
 #include "base/text.h"
 #include "catalog/explain.h"
@@ -24,8 +26,9 @@ constexpr const char* explain_examples = R"(Examples:
                                      as that driver meant it: numbers were reused
   stoker explain sxid 12028 -o json  an NVSwitch's number
   stoker explain check pcie-replays  what is compared with what, and whose rule it is
+  stoker explain incident 3          what happened in order, why, and what to look at next
 
-Exit codes: 0 explained, 2 the number or check is not known.)";
+Exit codes: 0 explained, 2 what was named is not known, or no agent answers of whom an incident is asked.)";
 
 struct ExplainFlags {
   std::string number;
@@ -83,11 +86,43 @@ int explain_check_verb(const ExplainFlags& flags) {
   return exit_nothing_wrong;
 }
 
+struct ExplainIncidentFlags {
+  AgentFlags agent;
+  std::string id;
+  Output output = Output::table;
+};
+
+int explain_incident_verb(const ExplainIncidentFlags& flags) {
+  if (!whole_number<std::uint64_t>(flags.id)) {
+    return complain(
+        fmt::format("'{}' is no number of an incident: `stoker incidents` lists them", flags.id));
+  }
+  const auto document =
+      ask_agent(flags.agent, fmt::format("/api/v1/incidents/{}/explanation", flags.id));
+  if (!document) return complain(document.error().describe());
+  if (flags.output != Output::table) return print_document(*document, flags.output);
+  const auto text = api::view_explanation(*document, table_style());
+  if (!text) return complain(text.error().describe());
+  fmt::print("{}", *text);
+  return exit_nothing_wrong;
+}
+
+void add_explain_incident(CLI::App& verb, int& exit_code) {
+  auto flags = std::make_shared<ExplainIncidentFlags>();
+  CLI::App* what =
+      verb.add_subcommand("incident", "What happened on this node, and why that is to do");
+  what->add_option("ID", flags->id, "Its number in `stoker incidents`")->required();
+  add_agent_flags(*what, flags->agent);
+  add_output_flag(*what, flags->output, "table|json|yaml");
+  what->footer(explain_examples);
+  what->callback([flags, &exit_code] { exit_code = explain_incident_verb(*flags); });
+}
+
 }  // namespace
 
 void add_explain_verb(CLI::App& app, int& exit_code) {
-  CLI::App* verb =
-      app.add_subcommand("explain", "Say what an Xid, SXid or check means and what to do");
+  CLI::App* verb = app.add_subcommand(
+      "explain", "Say what an Xid, SXid, check or incident means and what to do");
   verb->require_subcommand(1);
   verb->footer(explain_examples);
   const auto add = [&](const char* name, const char* about, int (*run)(const ExplainFlags&)) {
@@ -108,6 +143,7 @@ void add_explain_verb(CLI::App& app, int& exit_code) {
   add("xid", "An error number of a GPU's driver", &explain_xid_verb);
   add("sxid", "An error number of an NVSwitch's driver", &explain_sxid_verb);
   add("check", "A check that is built in", &explain_check_verb);
+  add_explain_incident(*verb, exit_code);
 }
 
 }  // namespace stoker::app

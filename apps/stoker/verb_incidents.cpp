@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "command_line.h"
 #include "evidence_bundle.h"
+#include "follow_incidents.h"
 #include "net/http_client.h"
 #include "verbs.h"
 
@@ -26,6 +27,7 @@ constexpr const char* list_examples = R"(Examples:
   stoker incidents
   stoker incidents --all                  with those that are over
   stoker incidents -o jsonl | jq 'select(.severity == "critical")'
+  stoker incidents --follow -o jsonl      each change of one, as it happens, an object a line
   stoker incident 3                       everything about one
 
 Exit codes: 0 none that is not over, 1 there are some, 2 no agent answers.)";
@@ -49,6 +51,7 @@ struct IncidentFlags {
   AgentFlags agent;
   Output output = Output::table;
   bool all = false;
+  bool follow = false;
   std::string id;
   bool acknowledge = false, mitigate = false, resolve = false, reopen = false;
   std::string suppress;  // a duration
@@ -73,6 +76,9 @@ int print(const IncidentFlags& flags, const std::string& page, View view_of) {
 }
 
 int list(const IncidentFlags& flags) {
+  if (flags.follow && flags.all)
+    return complain("--follow tells what comes; ask for --all before it");
+  if (flags.follow) return follow_incidents(flags.agent, flags.output);
   return print(flags, flags.all ? "/api/v1/incidents" : not_over, &api::view_incidents);
 }
 
@@ -167,6 +173,8 @@ void add_incidents_verb(CLI::App& app, int& exit_code) {
   add_agent_flags(*verb, flags->agent);
   add_output_flag(*verb, flags->output, "table|json|yaml|jsonl");
   verb->add_flag("--all", flags->all, "Those that are over too");
+  verb->add_flag("--follow", flags->follow,
+                 "Those that are not over, and then each change as it happens, until Ctrl-C");
   verb->footer(list_examples);
   verb->callback([flags, &exit_code] { exit_code = list(*flags); });
 }

@@ -3,20 +3,13 @@
 #include <fmt/format.h>
 
 #include "api/document_reader.h"
+#include "api/short_time.h"
 #include "model/wrap.h"
 
 namespace stoker::api {
 namespace {
 
 bool is_over(const Json& incident) { return text_of(incident, "state") == "resolved"; }
-
-// "2026-11-28 18:01:02": the time of a document, without what nobody reads.
-std::string short_time(const std::string& time) {
-  constexpr std::size_t seconds = 19;
-  std::string text = time.substr(0, seconds);
-  if (text.size() == seconds) text[10] = ' ';
-  return text;
-}
 
 std::string lines(std::string_view indent, const std::string& text, std::size_t width) {
   std::string out;
@@ -103,6 +96,18 @@ Result<IncidentsView> view_incident(const std::string& document, const TableStyl
   }
   view.text += list_text(incident, "timeline", "what happened to it", &say_entry, width);
   return view;
+}
+
+Result<std::string> view_incident_line(const std::string& document) {
+  const auto read = read_document(document);
+  if (!read) return fail(read.error());
+  const Json& all = list_of(*read, "incidents");
+  if (all.empty()) return fail(ErrorCode::corrupt, "the document has no incident");
+  const Json& incident = all.front();
+  return fmt::format("{:.0f}  {}  {}  {}  {}  {}: {}\n", number_of(incident, "id"),
+                     short_time(text_of(incident, "updated_at")), text_of(incident, "severity"),
+                     text_of(incident, "cause"), text_of(incident, "state"), action_of(incident),
+                     printable(text_of(incident, "message")));
 }
 
 Result<std::string> pci_of_incident(const std::string& document) {

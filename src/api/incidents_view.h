@@ -17,6 +17,10 @@ Result<IncidentsView> view_incidents(const std::string& document, const TableSty
 // Everything about one; the document has one.
 Result<IncidentsView> view_incident(const std::string& document, const TableStyle& style);
 
+// The document's incident in one line, as it is now: its number, when it last changed, how bad, what, where it stands,
+// what to do, in words.
+Result<std::string> view_incident_line(const std::string& document);
+
 // The address of what the document's incident is about; empty: it has none.
 Result<std::string> pci_of_incident(const std::string& document);
 

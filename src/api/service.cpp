@@ -9,6 +9,7 @@
 #include "api/documents.h"
 #include "api/events_document.h"
 #include "api/expect_document.h"
+#include "api/explanation_document.h"
 #include "api/gpu_name.h"
 #include "api/history_document.h"
 #include "api/incident_request.h"
@@ -32,12 +33,15 @@ constexpr std::string_view gpus_below = "/api/v1/gpus/";
 constexpr std::string_view history_page = "/api/v1/history";
 constexpr std::string_view events_page = "/api/v1/events";
 constexpr std::string_view incidents_page = "/api/v1/incidents";
+constexpr std::string_view incident_events_page = "/api/v1/incidents/events";
+
+constexpr std::string_view explanation_below = "/explanation";
 
 struct Page {
   std::string_view path;
   std::string_view help;
 };
-constexpr std::array<Page, 15> pages = {{
+constexpr std::array<Page, 17> pages = {{
     {"/metrics", "for Prometheus; the same series as dcgm-exporter, and stoker_*"},
     {"/healthz", "200 while this process serves"},
     {"/health", "the same, by dcgm-exporter's name"},
@@ -51,6 +55,8 @@ constexpr std::array<Page, 15> pages = {{
     {events_page, "what the kernel and the driver said of late: ?after=N for what came since"},
     {incidents_page, "what is wrong, one a cause: ?state=open,acknowledged for those alone"},
     {"/api/v1/incidents/{id}", "one of them, with its evidence"},
+    {"/api/v1/incidents/{id}/explanation", "why it is what it is, and what to look at next"},
+    {incident_events_page, "each change of one as it happens (server-sent events)"},
     {"/api/v1/fields", "what is read, and what reading it costs here"},
     {"/", "this page"},
 }};
@@ -159,6 +165,7 @@ Service::Service(Snapshots snapshots, ServiceOptions options, const Clock& clock
       events_(options.events),
       incidents_(std::move(options.incidents)),
       change_incident_(std::move(options.change_incident)),
+      incident_feed_(options.incident_feed),
       user_name_(std::move(options.user_name)),
       incident_problems_(std::move(options.incident_problems)),
       replay_(std::move(options.replay)),
@@ -277,13 +284,33 @@ Response Service::incidents(const Request& request) {
   if (request.path == incidents_page) {
     return json(incidents_document(incidents_(std::nullopt), *states));
   }
-  const auto word = std::string_view(request.path).substr(incidents_page.size() + 1);
+  auto word = std::string_view(request.path).substr(incidents_page.size() + 1);
+  const bool explain = word.ends_with(explanation_below);
+  if (explain) word.remove_suffix(explanation_below.size());
   const auto id = whole_number<std::uint64_t>(word);
   const auto one = id ? incidents_(id) : std::vector<Incident>();
+  if (!one.empty() && explain) {
+    const auto driver = snapshots_().driver;
+    return json(explanation_document(
+        one.front(), driver ? DriverVersion::parse(driver->driver_version) : std::nullopt));
+  }
   if (!one.empty()) return json(incident_document(one.front()));
   return problem(request, 404, ErrorCode::not_found,
                  fmt::format("there is no incident \"{}\": {} lists those that are kept", word,
                              incidents_page));
+}
+
+Response Service::incident_events(const Request& request) {
+  if (incident_feed_ == nullptr) {
+    return problem(request, 404, ErrorCode::not_found, "no incidents are kept here");
+  }
+  if (!request.query.empty()) {
+    return problem(request, 400, ErrorCode::invalid_input,
+                   fmt::format("{} takes no parameters", incident_events_page));
+  }
+  auto stream = incident_feed_->listen(request.last_event_id);
+  if (!stream) return problem(request, 503, stream.error().code(), stream.error().message());
+  return {.content_type = "text/event-stream", .stream = std::move(*stream)};
 }
 
 Response Service::change_incident(const Request& request) {
@@ -328,6 +355,7 @@ Response Service::answer(const Request& request) {
   // wrong answer.
   if (path == history_page) return history(request);
   if (path == events_page) return events(request);
+  if (path == incident_events_page) return incident_events(request);
   if (incident) return incidents(request);
   if (is_api(path) && !request.query.empty()) {
     return problem(

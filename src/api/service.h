@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/incident_feed.h"
 #include "base/clock.h"
 #include "base/thread_safety.h"
 #include "export/render.h"
@@ -39,6 +40,8 @@ struct ServiceOptions {
   std::function<std::vector<Incident>(std::optional<std::uint64_t>)> incidents;
   // Not set: nobody may. What is not found or can't be done says so.
   std::function<Result<Incident>(std::uint64_t, const incident::Request&)> change_incident;
+  // Tells their changes; must outlive the service; nullptr: nobody does.
+  IncidentFeed* incident_feed = nullptr;
   // Of a user id, for who changes one; set where change_incident is.
   std::function<std::string(std::uint32_t)> user_name;
   // What is wrong with keeping them; not set: nothing.
@@ -49,7 +52,7 @@ struct ServiceOptions {
 
 // Routes: / (what there is), /metrics, /healthz, /health, /readyz, /api/v1/status, /api/v1/gpus,
 // /api/v1/gpus/{index|uuid|pci}, /api/v1/topology, /api/v1/expect, /api/v1/history, /api/v1/events,
-// /api/v1/incidents, /api/v1/incidents/{id}, /api/v1/fields.
+// /api/v1/incidents, /api/v1/incidents/{id} and .../explanation, /api/v1/incidents/events, /api/v1/fields.
 // GET and HEAD, and POST to one incident through the Unix socket; anything else is 405. Errors below /api are JSON:
 // {"schema":"stoker.dev/v1/error","error":{"code","message"}}.
 class Service {
@@ -81,6 +84,7 @@ class Service {
   net::Response metrics(const net::Request& request) EXCLUDES(mutex_);
   net::Response history(const net::Request& request);
   net::Response events(const net::Request& request);
+  net::Response incident_events(const net::Request& request);
   net::Response incidents(const net::Request& request);
   net::Response change_incident(const net::Request& request);
   [[nodiscard]] std::optional<history::HistoryFacts> history_facts() const;
@@ -92,6 +96,7 @@ class Service {
   const store::EventLog* const events_;
   const std::function<std::vector<Incident>(std::optional<std::uint64_t>)> incidents_;
   const std::function<Result<Incident>(std::uint64_t, const incident::Request&)> change_incident_;
+  IncidentFeed* const incident_feed_;
   const std::function<std::string(std::uint32_t)> user_name_;
   const std::function<std::vector<Finding>()> incident_problems_;
   const std::function<std::optional<ReplayState>()> replay_;

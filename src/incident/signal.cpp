@@ -142,6 +142,10 @@ NodeView view_of(const store::Snapshot& snapshot, std::string boot) {
   return view;
 }
 
+const Cause* cause_of(const Event& event, const std::optional<DriverVersion>& driver) {
+  return cause_of(event, event::judge(event, driver));
+}
+
 bool says_recovered(const Event& event) {
   constexpr std::uint32_t recovery_changed = 154;
   return event.kind == EventKind::xid && event.code == recovery_changed &&

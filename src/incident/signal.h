@@ -61,6 +61,9 @@ struct Signal {
 // Xid 154 to "None": the driver asks for nothing any more.
 bool says_recovered(const Event& event);
 
+// What `event` means to this driver; nullptr: nothing that anybody has to be told of.
+const Cause* cause_of(const Event& event, const std::optional<DriverVersion>& driver);
+
 // nullopt: nothing that anybody has to be told of.
 std::optional<Signal> signal_of(const Event& event, const NodeView& node, WallTime now);
 std::optional<Signal> signal_of(const Finding& finding, const NodeView& node, WallTime now);

@@ -23,10 +23,12 @@ class Streams : public ::testing::Test {
     options.listen = "127.0.0.1:0";
     auto server = start(std::move(options), [this](const Request& request) -> Response {
       if (request.path != "/events") return {.body = "answered"};
+      auto stream = std::make_shared<EventStream>();
+      stream->write(event_text("first", "", "{}"));
+      const MutexLock lock(mutex_);
       last_id_ = request.last_event_id;
-      streams_.push_back(std::make_shared<EventStream>());
-      streams_.back()->write(event_text("first", "", "{}"));
-      return {.content_type = "text/event-stream", .stream = streams_.back()};
+      streams_.push_back(stream);
+      return {.content_type = "text/event-stream", .stream = stream};
     });
     ASSERT_TRUE(server) << server.error().describe();
     server_ = std::move(*server);
@@ -37,29 +39,37 @@ class Streams : public ::testing::Test {
     EXPECT_THAT(client->read_until_has("first\ndata: {}\n\n"), HasSubstr("first\ndata: {}\n\n"));
     return client;
   }
+  std::shared_ptr<EventStream> stream(std::size_t number) {
+    const MutexLock lock(mutex_);
+    return streams_.at(number);
+  }
+  std::string last_id() {
+    const MutexLock lock(mutex_);
+    return last_id_;
+  }
   void expect_answers() {
     const auto answer = http_get("http://" + server_->address() + "/");
     ASSERT_TRUE(answer) << answer.error().describe();
     EXPECT_EQ(answer->body, "answered");
   }
 
-  // Of the server's thread; read here only after an answer that came later.
-  std::vector<std::shared_ptr<EventStream>> streams_;
-  std::string last_id_;
+  Mutex mutex_;
+  std::vector<std::shared_ptr<EventStream>> streams_ GUARDED_BY(mutex_);
+  std::string last_id_ GUARDED_BY(mutex_);
   std::unique_ptr<HttpServer> server_;
 };
 
 TEST_F(Streams, SayWhatIsWrittenWhenItIsWritten) {
   serve({});
   const auto client = listen();
-  EXPECT_EQ(last_id_, "3-4");
-  EXPECT_TRUE(streams_[0]->write(event_text("incident", "5-1", R"({"a":1})")));
+  EXPECT_EQ(last_id(), "3-4");
+  EXPECT_TRUE(stream(0)->write(event_text("incident", "5-1", R"({"a":1})")));
   EXPECT_EQ(client->read_until_has("}\n\n"), "event: incident\nid: 5-1\ndata: {\"a\":1}\n\n");
-  EXPECT_TRUE(streams_[0]->write("one"));
-  streams_[0]->end();
+  EXPECT_TRUE(stream(0)->write("one"));
+  stream(0)->end();
   EXPECT_EQ(client->read_to_end(milliseconds(60'000)), "one");
   EXPECT_TRUE(client->closed_by_peer());
-  EXPECT_FALSE(streams_[0]->write("two"));
+  EXPECT_FALSE(stream(0)->write("two"));
   expect_answers();
 }
 
@@ -77,9 +87,9 @@ TEST_F(Streams, LetAPeerGoThatReadsNothingAndKeepNobodyWaiting) {
   const std::string text(64 << 10, 'x');
   std::size_t written = 0;
   // What the kernel's own buffers hold goes first.
-  while (streams_[0]->write(text) && written < (64U << 20U)) written += text.size();
-  EXPECT_EQ(streams_[0]->state(), EventStream::State::let_go);
-  EXPECT_TRUE(streams_[1]->write("still here\n\n"));
+  while (stream(0)->write(text) && written < (64U << 20U)) written += text.size();
+  EXPECT_EQ(stream(0)->state(), EventStream::State::let_go);
+  EXPECT_TRUE(stream(1)->write("still here\n\n"));
   EXPECT_EQ(quick->read_until_has("\n\n"), "still here\n\n");
   expect_answers();
 }
@@ -91,9 +101,10 @@ TEST_F(Streams, EndAPeerThatTakesNothingForTooLong) {
   // Below what may wait; the time is up all the same.
   std::string some;
   while (some.size() < 8U << 20U) some += text;
-  EXPECT_TRUE(streams_[0]->write(some));
-  while (streams_[0]->state() == EventStream::State::open) std::this_thread::yield();
-  EXPECT_EQ(streams_[0]->state(), EventStream::State::deserted);
+  EXPECT_TRUE(stream(0)->write(some));
+  while (stream(0)->state() == EventStream::State::open)
+    std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_EQ(stream(0)->state(), EventStream::State::deserted);
   expect_answers();
 }
 
@@ -101,21 +112,22 @@ TEST_F(Streams, KnowThatAPeerHasGone) {
   serve({});
   auto client = listen();
   client.reset();
-  while (streams_[0]->state() == EventStream::State::open) std::this_thread::yield();
-  EXPECT_EQ(streams_[0]->state(), EventStream::State::deserted);
-  EXPECT_FALSE(streams_[0]->write("x"));
+  while (stream(0)->state() == EventStream::State::open)
+    std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_EQ(stream(0)->state(), EventStream::State::deserted);
+  EXPECT_FALSE(stream(0)->write("x"));
 }
 
 TEST_F(Streams, EndWithTheServerWhileOthersWrite) {
   serve({});
   const auto client = listen();
-  std::jthread writer([stream = streams_[0]] {
-    while (stream->write("event\n")) std::this_thread::yield();
+  std::jthread writer([stream = stream(0)] {
+    while (stream->write("event\n")) std::this_thread::sleep_for(milliseconds(1));
   });
   client->read_until_has("event\n");
   server_.reset();
   writer.join();
-  EXPECT_EQ(streams_[0]->state(), EventStream::State::deserted);
+  EXPECT_EQ(stream(0)->state(), EventStream::State::deserted);
   client->read_to_end(milliseconds(60'000));
   EXPECT_TRUE(client->closed_by_peer());
 }
@@ -126,7 +138,7 @@ TEST_F(Streams, AreNotBegunForWhoAsksForHeadersAlone) {
   client.send("HEAD /events HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   EXPECT_THAT(client.read_to_end(), HasSubstr("text/event-stream"));
   EXPECT_TRUE(client.closed_by_peer());
-  EXPECT_EQ(streams_[0]->state(), EventStream::State::ended);
+  EXPECT_EQ(stream(0)->state(), EventStream::State::ended);
 }
 
 TEST(EventReader, ReadsWhatIsWrittenInPiecesOfAnySize) {

@@ -13,7 +13,7 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
 
-constexpr std::size_t chunk = 4096;  // of what a peer says while it should listen
+constexpr std::size_t peer_chunk = 4096;  // of what a peer says while it should listen
 
 std::string header_of(const Response& response) {
   http::response_header<> header;
@@ -53,7 +53,7 @@ void HttpSession::start_stream(const Response& response) {
 
 void HttpSession::watch_peer() {
   buffer_.clear();
-  stream_.async_read_some(buffer_.prepare(chunk),
+  stream_.async_read_some(buffer_.prepare(peer_chunk),
                           [self = shared_from_this()](beast::error_code error, std::size_t) {
                             if (error) return self->leave_stream();
                             self->watch_peer();
