@@ -193,6 +193,13 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
                   .log = settings.flag(OptionId::events_kernel_log) ? kernel_log_path : "",
                   .expected = expected_of(settings),
                   .checks = checks_of(settings),
+                  .events =
+                      [this] {
+                        std::vector<Event> events;
+                        for (auto& one : events_.kept().events)
+                          events.push_back(std::move(one.event));
+                        return events;
+                      },
                   .on_saved =
                       [this](const auto& changed) {
                         incident_feed_.tell(changed);

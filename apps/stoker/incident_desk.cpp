@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/sleep.h"
 #include "health/node_status.h"
+#include "incident/look.h"
 
 namespace stoker::app {
 namespace {
@@ -228,6 +229,9 @@ void IncidentDesk::look() {
   }
   book_.find(signals, view_, now);
   book_.pass(now);
+  book_.look([&](const Incident& incident) {
+    return incident::due_look(incident, {snapshot, view_, parts_.events, now});
+  });
   collect();
 }
 

@@ -32,6 +32,8 @@ struct IncidentParts {
   std::string log;   // the source of events that is followed, "/dev/kmsg"; empty: none is
   health::Expected expected;
   health::CheckSet checks;
+  // The last events, oldest first; not set: none are kept.
+  std::function<std::vector<Event>()> events;
   // Called in the desk's thread with what was written, or could not be.
   std::function<void(const std::vector<Incident>&)> on_saved;
 };

@@ -181,6 +181,26 @@ TEST_F(Desk, ALineThatAProgramWroteIsShownAsSuchAndAsksForNothing) {
   EXPECT_EQ(desk->kept()[1].severity, Severity::critical);
 }
 
+TEST_F(Desk, TheSecondLookComesAfterARestartTooAndIsKept) {
+  {
+    const auto desk = open();
+    desk->look();
+    desk->on_events(said(off_bus, 0, 10));
+    desk->look();
+    ASSERT_EQ(desk->kept()[0].looks.size(), 1U);
+  }
+  clock_.advance(Seconds(400));
+  {
+    const auto desk = open();
+    desk->look();
+    ASSERT_EQ(desk->kept()[0].looks.size(), 2U);
+    EXPECT_TRUE(desk->kept()[0].looks[1].late);
+  }
+  const auto looks = open()->kept()[0].looks;
+  ASSERT_EQ(looks.size(), 2U);
+  EXPECT_EQ(looks[1].kind, LookKind::afterwards);
+}
+
 TEST_F(Desk, AFileThatIsNoDatabaseIsPutAsideAndSaid) {
   std::ofstream(file()) << std::string(4096, 'x');
   const auto desk = open();

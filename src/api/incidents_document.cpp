@@ -31,7 +31,19 @@ void write_evidence(JsonWriter& json, const Incident& incident, std::size_t at_e
   json.end_array().member("evidence_left_out", left_out);
 }
 
-void write_incident(JsonWriter& json, const Incident& incident, std::size_t evidence_at_each_end) {
+void write_looks(JsonWriter& json, const std::vector<Look>& looks) {
+  json.key("looks").begin_array();
+  for (const Look& look : looks) {
+    json.begin_object().member("time", format_utc(look.at)).member("kind", to_string(look.kind));
+    json.member("made", look.made).member("late", look.late).key("lines").begin_array();
+    for (const auto& line : look.lines) json.value(line);
+    json.end_array().end_object();
+  }
+  json.end_array();
+}
+
+// `whole`: with what only one incident's own document has.
+void write_incident(JsonWriter& json, const Incident& incident, bool whole) {
   json.begin_object().member("id", incident.id).member("revision", incident.revision);
   json.member("state", to_string(incident.state));
   json.member("entity", entity_word(incident.entity)).member("about", incident.about);
@@ -52,7 +64,8 @@ void write_incident(JsonWriter& json, const Incident& incident, std::size_t evid
   json.key("programs").begin_array();
   for (const auto& program : incident.programs) json.value(program);
   json.end_array();
-  write_evidence(json, incident, evidence_at_each_end);
+  write_evidence(json, incident, whole ? incident.evidence.size() : in_a_list);
+  if (whole) write_looks(json, incident.looks);
   json.key("findings").begin_array();
   for (const auto& finding : incident.findings) write_finding(json, finding);
   json.end_array().key("timeline").begin_array();
@@ -92,7 +105,7 @@ std::string incidents_document(const std::vector<Incident>& incidents,
   json.begin_object().member("schema", "stoker.dev/v1/incident").key("incidents").begin_array();
   for (const Incident& one : std::views::reverse(incidents)) {
     if (states.empty() || std::ranges::find(states, one.state) != states.end()) {
-      write_incident(json, one, in_a_list);
+      write_incident(json, one, false);
     }
   }
   json.end_array().end_object();
@@ -102,7 +115,7 @@ std::string incidents_document(const std::vector<Incident>& incidents,
 std::string incident_document(const Incident& incident) {
   JsonWriter json;
   json.begin_object().member("schema", "stoker.dev/v1/incident").key("incidents").begin_array();
-  write_incident(json, incident, incident.evidence.size());
+  write_incident(json, incident, true);
   json.end_array().end_object();
   return json.text();
 }

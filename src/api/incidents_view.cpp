@@ -61,6 +61,18 @@ std::string say_entry(const Json& entry) {
 std::string say_finding(const Json& finding) {
   return fmt::format("{}: {}", text_of(finding, "rule"), text_of(finding, "message"));
 }
+std::string say_looks(const Json& incident, std::size_t width) {
+  std::string out;
+  for (const Json& look : list_of(incident, "looks")) {
+    const bool opening = text_of(look, "kind") == "opening";
+    out += fmt::format("\n{}, {}{}\n", opening ? "at its opening" : "five minutes later",
+                       short_time(text_of(look, "time")), flag_of(look, "late") ? " (late)" : "");
+    for (const Json& line : list_of(look, "lines")) {
+      out += lines("    ", line.get<std::string>(), width);
+    }
+  }
+  return out;
+}
 std::string say_text(const Json& text) { return text.get<std::string>(); }
 
 }  // namespace
@@ -94,6 +106,7 @@ Result<IncidentsView> view_incident(const std::string& document, const TableStyl
   if (const double more = number_of(incident, "evidence_left_out"); more > 0) {
     view.text += fmt::format("    and {:.0f} more between the first and the last of these\n", more);
   }
+  view.text += say_looks(incident, width);
   view.text += list_text(incident, "timeline", "what happened to it", &say_entry, width);
   return view;
 }

@@ -15,7 +15,7 @@ namespace stoker::db {
 namespace {
 
 // One after the other; a file of an earlier version gets those that it lacks.
-constexpr std::array<const char*, 2> schemas = {incident_schema, told_schema};
+constexpr std::array<const char*, 3> schemas = {incident_schema, told_schema, look_schema};
 constexpr int schema_version = schemas.size();
 
 ErrorCode code_of(int sqlite) {

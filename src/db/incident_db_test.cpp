@@ -56,6 +56,8 @@ Incident full(std::uint64_t id) {
   finding.since = at(1);
   finding.message = "GPU 3 is lost";
   one.findings = {finding};
+  one.looks = {{.at = at(1), .boot = "boot-1", .lines = {"power_watts: 1", "programs: none"}},
+               {.at = at(2), .kind = LookKind::afterwards, .made = false, .late = true}};
   one.told = {"told so", "told how", "https://example.org/told", 3, 1, 2};
   return one;
 }
@@ -92,6 +94,7 @@ void expect_same(const Incident& one, const Incident& other) {
   EXPECT_EQ(one.evidence_left_out, other.evidence_left_out);
   EXPECT_EQ(one.timeline, other.timeline);
   EXPECT_EQ(one.told, other.told);
+  EXPECT_EQ(one.looks, other.looks);
   ASSERT_EQ(one.findings.size(), other.findings.size());
   for (std::size_t n = 0; n < one.findings.size(); ++n) {
     EXPECT_EQ(one.findings[n].rule, other.findings[n].rule);

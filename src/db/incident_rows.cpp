@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <sstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace stoker::db {
 namespace {
@@ -76,6 +78,40 @@ void write_lists(SQLite::Database& database, const Incident& incident) {
   for (const auto& one : incident.programs) (program << id << place++ << one).run();
 }
 
+std::string joined(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const auto& line : lines) text += (text.empty() ? "" : "\n") + line;
+  return text;
+}
+
+std::vector<std::string> parted(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+void write_looks(SQLite::Database& database, const Incident& incident) {
+  clear(database, "DELETE FROM look WHERE incident = ?", incident.id);
+  Fill look(database, "INSERT INTO look VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  std::int64_t place = 0;
+  for (const auto& one : incident.looks) {
+    look << number(incident.id) << place++ << number(one.at) << std::string(to_string(one.kind))
+         << std::int64_t{one.made} << std::int64_t{one.late} << one.boot << joined(one.lines);
+    look.run();
+  }
+}
+
+Look read_look(SQLite::Statement& row) {
+  const auto kind = row.getColumn(1).getString();
+  return {.at = time_of(row.getColumn(0)),
+          .kind = known(look_kind_of(kind), kind),
+          .made = row.getColumn(2).getInt() != 0,
+          .late = row.getColumn(3).getInt() != 0,
+          .boot = row.getColumn(4).getString(),
+          .lines = parted(row.getColumn(5).getString())};
+}
+
 void write_findings(SQLite::Database& database, const Incident& incident) {
   clear(database, "DELETE FROM finding WHERE incident = ?", incident.id);
   Fill finding(database, "INSERT INTO finding VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
@@ -122,6 +158,9 @@ void read_lists(SQLite::Database& database, Incident& incident) {
          incident.timeline.push_back({time_of(row.getColumn(0)), row.getColumn(1).getString(),
                                       row.getColumn(2).getString()});
        });
+  each(database,
+       "SELECT at, kind, made, late, boot, text FROM look WHERE incident = ? ORDER BY place",
+       incident.id, [&](SQLite::Statement& row) { incident.looks.push_back(read_look(row)); });
   each(database, "SELECT name FROM program WHERE incident = ? ORDER BY place", incident.id,
        [&](SQLite::Statement& row) { incident.programs.push_back(row.getColumn(0).getString()); });
   each(database,
@@ -168,6 +207,7 @@ void write_incident(SQLite::Database& database, const Incident& incident) {
   row.run();
   write_lists(database, incident);
   write_findings(database, incident);
+  write_looks(database, incident);
 }
 
 Incident read_incident(SQLite::Database& database, SQLite::Statement& row) {

@@ -57,6 +57,14 @@ UPDATE incident SET told_message = message, told_fix = fix, told_source = source
 CREATE TABLE target (name TEXT PRIMARY KEY, after INTEGER NOT NULL) STRICT;
 )";
 
+// Of version 3: what was so when an incident opened, and five minutes later. A line of a look is a line of `text`.
+inline constexpr const char* look_schema = R"(
+CREATE TABLE look (
+  incident INTEGER NOT NULL REFERENCES incident ON DELETE CASCADE, place INTEGER NOT NULL,
+  at INTEGER NOT NULL, kind TEXT NOT NULL, made INTEGER NOT NULL, late INTEGER NOT NULL,
+  boot TEXT NOT NULL, text TEXT NOT NULL, PRIMARY KEY (incident, place)) STRICT, WITHOUT ROWID;
+)";
+
 // Throw SQLite::Exception; std::runtime_error for a word that this build does not know.
 void write_incident(SQLite::Database& database, const Incident& incident);
 Incident read_incident(SQLite::Database& database, SQLite::Statement& row);

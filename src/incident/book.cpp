@@ -359,6 +359,15 @@ void Book::pass(WallTime now) {
   make_room();
 }
 
+void Book::look(const std::function<std::optional<Look>(const Incident&)>& due) {
+  for (auto& [id, incident] : incidents_) {
+    auto look = due(incident);
+    if (!look) continue;
+    incident.looks.push_back(std::move(*look));
+    changed_.insert(id);
+  }
+}
+
 Result<Incident> Book::request(std::uint64_t id, const Request& request, WallTime now) {
   const auto at = incidents_.find(id);
   if (at == incidents_.end()) {

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -67,6 +68,8 @@ class Book {
   void find(std::span<const Signal> signals, const NodeView& node, WallTime now);
   // Time has passed.
   void pass(WallTime now);
+  // What was so at their opening, and later: asks `due` of each, and keeps what it gives.
+  void look(const std::function<std::optional<Look>(const Incident&)>& due);
   // invalid_input: there is no such incident, or it can't go there.
   Result<Incident> request(std::uint64_t id, const Request& request, WallTime now);
 

@@ -22,4 +22,16 @@ std::optional<IncidentState> incident_state_of(std::string_view word) {
   return std::nullopt;
 }
 
+const char* to_string(LookKind kind) {
+  return kind == LookKind::opening ? "opening" : "afterwards";
+}
+
+std::optional<LookKind> look_kind_of(std::string_view word) {
+  using enum LookKind;
+  for (const auto kind : {opening, afterwards}) {
+    if (word == to_string(kind)) return kind;
+  }
+  return std::nullopt;
+}
+
 }  // namespace stoker

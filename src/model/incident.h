@@ -37,6 +37,26 @@ struct Evidence {
   friend bool operator==(const Evidence&, const Evidence&) = default;
 };
 
+enum class LookKind : std::uint8_t {
+  opening,
+  afterwards  // five minutes later
+};
+
+// What was so at some time, a line each: "temperature_celsius: 41".
+struct Look {
+  WallTime at;
+  LookKind kind = LookKind::opening;
+  bool made = true;   // false: it could not be, and the line says why
+  bool late = false;  // well after its time; a line says by how much and why
+  std::string boot;   // boot id; empty: not known
+  std::vector<std::string> lines;
+  friend bool operator==(const Look&, const Look&) = default;
+};
+
+// Stable lower-case word.
+const char* to_string(LookKind kind);
+std::optional<LookKind> look_kind_of(std::string_view word);
+
 // Something that happened to the incident itself.
 struct TimelineEntry {
   WallTime at;
@@ -95,6 +115,8 @@ struct Incident {
   std::uint64_t evidence_left_out = 0;  // between those
   std::vector<Finding> findings;        // that hold now
   std::vector<TimelineEntry> timeline;
+
+  std::vector<Look> looks;  // at most one of each kind, in their order
 
   Told told;  // with this revision
 };
