@@ -54,7 +54,7 @@ OWNED = {
     "boost/asio": {"src/net"},
     "boost/beast": {"src/net"},
     "curl/": {"src/net"},
-    "nlohmann/": {"src/api"},
+    "nlohmann/": {"src/api", "src/device/record"},
     "spdlog/": {"src/base"},
     "CLI/": {"apps/stoker"},
     "ncurses.h": {"apps/stoker"},

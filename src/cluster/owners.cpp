@@ -72,7 +72,9 @@ std::map<std::uint32_t, ProcessOwner> join(const Processes& processes, const Hol
              .user = process.user,
              .container_id = process.cgroup.container_id,
              .runtime = process.cgroup.runtime,
-             .job = process.job};
+             .job = process.job,
+             .launch = process.launch,
+             .work = process.work};
     const std::string& uid = process.cgroup.pod_uid;
     if (uid.empty()) continue;
     owner.pod = PodContainer{.pod_uid = uid};

@@ -19,6 +19,8 @@ struct ProcessEvidence {
   std::string user;  // name of uid; empty: it has none
   CgroupOwner cgroup;
   std::optional<SlurmJob> job;
+  Launch launch;
+  HostWork work;
   std::vector<std::string> devices;  // UUIDs of the GPUs and MIG instances that it runs on
 };
 

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
+#include "cluster/launch.h"
 #include "cluster/slurm_job.h"
+#include "os/process_work.h"
 
 namespace stoker::cluster {
 namespace {
@@ -15,7 +18,8 @@ constexpr std::size_t longest_user = 256;  // useradd(8): 32; LDAP knows longer 
 
 // A pid in the lists of one or several GPUs.
 struct Listed {
-  MonotonicTime at;  // of the oldest list that has it
+  MonotonicTime at;   // of the oldest list that has it
+  bool rests = true;  // no kernel runs on any of them
   std::vector<std::string> devices;
 };
 
@@ -30,6 +34,12 @@ std::string device_of(const device::GpuInfo& gpu, const device::ProcessInfo& pro
   return mig == gpu.migs.end() ? std::string() : mig->uuid;
 }
 
+// Next to nothing: what a kernel a second shows is more.
+bool rests(const store::GpuSnapshot& gpu) {
+  const Reading used = gpu.readings.get(FieldId::utilization);
+  return used.ok() && as_double(used.value) < 5;
+}
+
 std::map<std::uint32_t, Listed> listed_in(const store::Snapshot& snapshot) {
   std::map<std::uint32_t, Listed> listed;
   for (const store::GpuSnapshot& gpu : snapshot.gpus) {
@@ -37,6 +47,7 @@ std::map<std::uint32_t, Listed> listed_in(const store::Snapshot& snapshot) {
       const MonotonicTime at = gpu.process_outcome.taken_at;
       Listed& one = listed.try_emplace(process.pid, Listed{at, {}}).first->second;
       one.at = std::min(one.at, at);
+      one.rests = one.rests && rests(gpu);
       if (auto uuid = device_of(gpu.info, process); !uuid.empty()) {
         one.devices.push_back(std::move(uuid));
       }
@@ -44,6 +55,12 @@ std::map<std::uint32_t, Listed> listed_in(const store::Snapshot& snapshot) {
   }
   return listed;
 }
+
+constexpr auto variables = [] {
+  std::array<std::string_view, slurm_variables.size() + launch_variables.size()> all;
+  std::ranges::copy(launch_variables, std::ranges::copy(slurm_variables, all.begin()).out);
+  return all;
+}();
 
 constexpr const char* other_pids =
     "this agent is in a pid namespace of its own, where the pids that the driver tells are other "
@@ -69,7 +86,7 @@ const std::map<std::string, std::string>& ProcessLook::environment_of(const os::
                                                                       Outcome& outcome) {
   static const std::map<std::string, std::string> nothing;
   if (!known.environment) {
-    auto read = os::read_environment(env_, id, slurm_variables);
+    auto read = os::read_environment(env_, id, variables);
     if (!read) {
       outcome.environment_refused |= read.error().code() == ErrorCode::no_permission;
       return nothing;
@@ -79,8 +96,19 @@ const std::map<std::string, std::string>& ProcessLook::environment_of(const os::
   return *known.environment;
 }
 
+// To look through a family costs a few small files for each of its threads: where work goes on, nobody asks.
+HostWork ProcessLook::work_of(const os::ProcessId& id, bool rests, Known& known) const {
+  const MonotonicTime now = env_.clock().monotonic();
+  if (!rests) {
+    known.work.forget();
+  } else if (known.work.is_due(now)) {
+    known.work.take(os::read_work(env_, id), now);
+  }
+  return known.work.told();
+}
+
 std::optional<ProcessEvidence> ProcessLook::evidence_of(std::uint32_t pid, MonotonicTime listed_at,
-                                                        Outcome& outcome) {
+                                                        bool rests, Outcome& outcome) {
   const auto facts = os::read_process(env_, pid);
   if (!facts) {
     outcome.refused |= facts.error().code() == ErrorCode::no_permission ||
@@ -102,7 +130,10 @@ std::optional<ProcessEvidence> ProcessLook::evidence_of(std::uint32_t pid, Monot
     evidence->uid = facts->uid;
     if (facts->uid) evidence->user = users_.name_of(*facts->uid).substr(0, longest_user);
     evidence->cgroup = parse_cgroup_file(facts->cgroup);
-    evidence->job = slurm_job_of(evidence->cgroup, environment_of(facts->id, known, outcome));
+    const auto& environment = environment_of(facts->id, known, outcome);
+    evidence->job = slurm_job_of(evidence->cgroup, environment);
+    evidence->launch = launch_of(evidence->cgroup, environment);
+    evidence->work = work_of(facts->id, rests, known);
   }
   outcome.present.emplace(facts->id, std::move(known));
   return evidence;
@@ -121,7 +152,7 @@ ProcessLook::Seen ProcessLook::look(const store::Snapshot& snapshot) {
       unseen = true;
       continue;
     }
-    auto evidence = evidence_of(pid, on.at, outcome);
+    auto evidence = evidence_of(pid, on.at, on.rests, outcome);
     if (!evidence) continue;
     evidence->devices = on.devices;
     seen.processes.emplace(pid, std::move(*evidence));

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "cluster/host_work.h"
 #include "cluster/owners.h"
 #include "model/attribution.h"
 #include "os/process_facts.h"
@@ -36,10 +37,13 @@ class ProcessLook {
   struct Known {
     MonotonicTime latest_start;
     std::optional<std::map<std::string, std::string>> environment;  // none: not read yet
+    HostWorkWatch work;
   };
   struct Outcome;
-  std::optional<ProcessEvidence> evidence_of(std::uint32_t pid, MonotonicTime listed_at,
+  // `rests`: its GPUs do nothing, so what it does itself is of interest.
+  std::optional<ProcessEvidence> evidence_of(std::uint32_t pid, MonotonicTime listed_at, bool rests,
                                              Outcome& outcome);
+  HostWork work_of(const os::ProcessId& id, bool rests, Known& known) const;
   const std::map<std::string, std::string>& environment_of(const os::ProcessId& id, Known& known,
                                                            Outcome& outcome);
 

@@ -87,6 +87,13 @@ Finding finding_of(const Check& check, const Subject& subject, const Seen& seen,
   return finding;
 }
 
+bool asks_of_job(const Check& check) {
+  const auto asks = [](const Condition& condition) {
+    return std::ranges::any_of(condition.operands, &Operand::is_of_job);
+  };
+  return asks(check.condition) || std::ranges::any_of(check.meanwhile, asks);
+}
+
 bool is_about_all_gpus(const Check& check) {
   return check.scope == EntityKind::node && !check.condition.operands.empty() &&
          check.condition.operands.front().entity == EntityKind::gpu;
@@ -101,8 +108,12 @@ bool is_milder(const Condition& condition, const Measured& one, const Measured& 
 }  // namespace
 
 struct CheckEngine::Now {
+  explicit Now(const Snapshot& of)
+      : snapshot(of), work(look_at_jobs(of)), subjects(subjects_of(of, work)) {}
+
   const Snapshot& snapshot;
-  std::vector<Subject> subjects;
+  std::vector<CardWork> work;
+  std::vector<Subject> subjects;  // point into both
 };
 
 CheckEngine::CheckEngine(std::vector<Check> checks) : checks_(enabled(std::move(checks))) {}
@@ -173,12 +184,17 @@ void CheckEngine::conclude(const Check& check, const Now& now, Case& one,
   if (one.truth == Truth::yes) {
     memory.seen = {.value = one.value.number.value_or(0),
                    .limit = one.limit.number,
-                   .reason = one.value.number ? Reason::ok : one.value.reason};
+                   .reason = one.value.number ? Reason::ok : one.value.reason,
+                   .work = one.subject->work == nullptr ? "" : one.subject->work->story};
   }
   if (!memory.hold.firing() && !memory.hold.suspect()) return;
   Finding finding = finding_of(check, *one.subject, memory.seen, memory.hold);
   if (!is_about_all_gpus(check)) {
     tell_readings(check, *one.subject, snapshot.taken_at, finding.evidence);
+  }
+  if (one.subject->work != nullptr && asks_of_job(check)) {
+    const auto& lines = one.subject->work->evidence;
+    finding.evidence.insert(finding.evidence.end(), lines.begin(), lines.end());
   }
   if (check.kind != CheckKind::absence) {
     finding.evidence.push_back(limit_line(check, memory.seen));
@@ -236,7 +252,7 @@ void CheckEngine::run(std::size_t index, const Now& now, std::vector<Finding>& o
 }
 
 std::vector<Finding> CheckEngine::evaluate(const Snapshot& snapshot) {
-  const Now now{.snapshot = snapshot, .subjects = subjects_of(snapshot)};
+  const Now now(snapshot);
   remember(now);
   std::vector<Finding> findings;
   for (std::size_t index = 0; index < checks_.size(); ++index) run(index, now, findings);

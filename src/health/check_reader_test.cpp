@@ -87,7 +87,7 @@ TEST(CheckReader, RefusesValuesOfAnotherKind) {
   EXPECT_THAT(said("action: observe", "action: pray"), HasSubstr("my.yaml:9:13: checks[0].action"));
   EXPECT_EQ(said("{value}", "{valu}"),
             "my.yaml:10:14: checks[0].message has '{valu}'; known are {name}, {value}, {limit}, "
-            "{reason} and {window}");
+            "{reason}, {window} and {work}");
 }
 
 TEST(CheckReader, RefusesKeysAndIdsThatMeanNothing) {

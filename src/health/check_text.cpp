@@ -112,8 +112,8 @@ std::string subject_text(const Check& check) {
 }  // namespace
 
 const std::vector<std::string>& placeholders() {
-  static const std::vector<std::string> all = {"{name}", "{value}", "{limit}", "{reason}",
-                                               "{window}"};
+  static const std::vector<std::string> all = {"{name}",   "{value}",  "{limit}",
+                                               "{reason}", "{window}", "{work}"};
   return all;
 }
 
@@ -145,6 +145,7 @@ std::string message_of(const Check& check, const std::string& name, const Seen& 
   replace_all(text, "{reason}", describe(seen.reason));
   replace_all(text, "{window}", duration_text(check.window));
   replace_all(text, "{name}", name);
+  replace_all(text, "{work}", seen.work);
   return text;
 }
 

@@ -26,6 +26,7 @@ struct Seen {
   double value = 0;
   std::optional<double> limit;
   Reason reason = Reason::ok;  // of an absence
+  std::string work;            // CardWork::story
 };
 std::string message_of(const Check& check, const std::string& name, const Seen& seen);
 

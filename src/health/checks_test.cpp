@@ -136,6 +136,11 @@ struct Row {
 
 const std::vector<Row>& rows() {
   static const std::vector<Row> all = {
+      // Of jobs: tests/load_traces_test.cpp.
+      {"job-hung", {}, {{"utilization", 100}}},
+      {"job-waits-on-host", {}, {{"utilization", 100}}},
+      {"job-suspect", {}, {{"utilization", 100}}},
+      {"gpu-starved", {}, {{"utilization", 0}}},
       {"row-remap-failed", {{"row_remap_failure", 1}}, {{"row_remap_pending", 1}}},
       {"row-remap-pending", {{"row_remap_pending", 1}}, {{"row_remap_failure", 1}}},
       {"rows-remapped", {{"remapped_rows_uncorrectable", 1}}, {{"remapped_rows_correctable", 1}}},

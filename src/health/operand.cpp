@@ -18,41 +18,62 @@ Reading told(double number, const GpuSnapshot& gpu) {
   return number > 0 ? Reading::of(number, at) : Reading::none(Reason::not_supported, at);
 }
 
-Reading processes_of(const GpuSnapshot& gpu) {
-  const Reading& outcome = gpu.process_outcome;
+Reading processes_of(const Subject& of) {
+  const Reading& outcome = of.gpu->process_outcome;
   if (!outcome.ok()) return outcome;
-  return Reading::of(static_cast<std::int64_t>(gpu.processes.size()), outcome.taken_at,
+  return Reading::of(static_cast<std::int64_t>(of.gpu->processes.size()), outcome.taken_at,
                      outcome.took);
+}
+
+// 1 on the card that speaks for its job, where the job is in this state; not known where that can't be told.
+template <Progress state>
+Reading is_job(const Subject& of) {
+  const CardWork& work = *of.work;
+  const MonotonicTime at = work.activity.at;
+  const bool known = state == Progress::unclear || work.progress != Progress::unclear;
+  if (!known || work.activity.what == Activity::unknown)
+    return Reading::none(Reason::no_source, at);
+  return Reading::of(std::int64_t{work.speaks && work.progress == state ? 1 : 0}, at);
+}
+
+Reading host_cpu_of(const Subject& of) {
+  if (!of.work->host_cpu_percent) return Reading::none(Reason::no_source, of.work->activity.at);
+  return Reading::of(*of.work->host_cpu_percent, of.work->activity.at);
 }
 
 struct CardWord {
   std::string_view name;
   Unit unit;
-  Reading (*of)(const GpuSnapshot& gpu);
+  Reading (*of)(const Subject& subject);
+  bool of_job = false;
 };
 
 constexpr auto card_words = std::to_array<CardWord>({
     {"slowdown_celsius", Unit::celsius,
-     [](const GpuSnapshot& gpu) { return told(gpu.info.slowdown_celsius, gpu); }},
+     [](const Subject& of) { return told(of.gpu->info.slowdown_celsius, *of.gpu); }},
     {"shutdown_celsius", Unit::celsius,
-     [](const GpuSnapshot& gpu) { return told(gpu.info.shutdown_celsius, gpu); }},
+     [](const Subject& of) { return told(of.gpu->info.shutdown_celsius, *of.gpu); }},
     {"max_memory_celsius", Unit::celsius,
-     [](const GpuSnapshot& gpu) { return told(gpu.info.max_memory_celsius, gpu); }},
+     [](const Subject& of) { return told(of.gpu->info.max_memory_celsius, *of.gpu); }},
     {"max_operating_celsius", Unit::celsius,
-     [](const GpuSnapshot& gpu) { return told(gpu.info.max_operating_celsius, gpu); }},
+     [](const Subject& of) { return told(of.gpu->info.max_operating_celsius, *of.gpu); }},
     {"power_limit_default_watts", Unit::watts,
-     [](const GpuSnapshot& gpu) { return told(gpu.info.power_limit_default_watts, gpu); }},
+     [](const Subject& of) { return told(of.gpu->info.power_limit_default_watts, *of.gpu); }},
     {"power_limit_max_watts", Unit::watts,
-     [](const GpuSnapshot& gpu) { return told(gpu.info.power_limit_max_watts, gpu); }},
+     [](const Subject& of) { return told(of.gpu->info.power_limit_max_watts, *of.gpu); }},
     {"max_sm_clock_mhz", Unit::megahertz,
-     [](const GpuSnapshot& gpu) { return told(gpu.info.max_sm_clock_mhz, gpu); }},
+     [](const Subject& of) { return told(of.gpu->info.max_sm_clock_mhz, *of.gpu); }},
     {"max_memory_clock_mhz", Unit::megahertz,
-     [](const GpuSnapshot& gpu) { return told(gpu.info.max_memory_clock_mhz, gpu); }},
+     [](const Subject& of) { return told(of.gpu->info.max_memory_clock_mhz, *of.gpu); }},
     {"max_pcie_generation", Unit::none,
-     [](const GpuSnapshot& gpu) { return told(gpu.info.max_pcie_generation, gpu); }},
+     [](const Subject& of) { return told(of.gpu->info.max_pcie_generation, *of.gpu); }},
     {"max_pcie_width", Unit::none,
-     [](const GpuSnapshot& gpu) { return told(gpu.info.max_pcie_width, gpu); }},
+     [](const Subject& of) { return told(of.gpu->info.max_pcie_width, *of.gpu); }},
     {"processes", Unit::count, processes_of},
+    {"job_hangs", Unit::none, is_job<Progress::hangs>, true},
+    {"job_waits_on_host", Unit::none, is_job<Progress::waits_on_host>, true},
+    {"job_unclear", Unit::none, is_job<Progress::unclear>, true},
+    {"host_cpu_percent", Unit::percent, host_cpu_of, true},
 });
 
 Subject subject_of(const GpuSnapshot& gpu) {
@@ -78,13 +99,16 @@ Subject link_of(const GpuSnapshot& gpu, std::uint32_t link, const store::Reading
 
 }  // namespace
 
-std::vector<Subject> subjects_of(const store::Snapshot& snapshot) {
+std::vector<Subject> subjects_of(const store::Snapshot& snapshot,
+                                 const std::vector<CardWork>& work) {
   std::vector<Subject> subjects;
   subjects.push_back({.entity = {EntityKind::node, snapshot.hostname},
                       .name = snapshot.hostname,
                       .gpu = nullptr,
                       .own = &snapshot.node});
-  for (const GpuSnapshot& gpu : snapshot.gpus) {
+  for (std::size_t place = 0; place < snapshot.gpus.size(); ++place) {
+    const GpuSnapshot& gpu = snapshot.gpus[place];
+    const std::size_t first = subjects.size();
     subjects.push_back(subject_of(gpu));
     for (const auto& [index, readings] : gpu.migs) {
       subjects.push_back(mig_of(gpu, index, readings));
@@ -92,6 +116,7 @@ std::vector<Subject> subjects_of(const store::Snapshot& snapshot) {
     for (const auto& [link, readings] : gpu.nvlinks) {
       subjects.push_back(link_of(gpu, link, readings));
     }
+    for (std::size_t n = first; n < subjects.size(); ++n) subjects[n].work = &work.at(place);
   }
   return subjects;
 }
@@ -100,9 +125,14 @@ bool Operand::is_counter() const {
   return field && stoker::field(*field).kind == FieldKind::counter;
 }
 
+bool Operand::is_of_job() const {
+  const auto* word = std::ranges::find(card_words, name, &CardWord::name);
+  return word != card_words.end() && word->of_job;
+}
+
 Reading Operand::of(const Subject& subject) const {
   if (!field) {
-    return subject.gpu == nullptr ? Reading::none(Reason::not_supported, {}) : card(*subject.gpu);
+    return subject.gpu == nullptr ? Reading::none(Reason::not_supported, {}) : card(subject);
   }
   if (subject.entity.kind == EntityKind::mig || entity != EntityKind::gpu) {
     return subject.own->get(*field);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "catalog/field.h"
+#include "health/job_view.h"
 #include "model/entity.h"
 #include "model/reading.h"
 #include "model/unit.h"
@@ -20,10 +21,12 @@ struct Subject {
   std::string name;                         // for people: "GPU 3 (0000:9a:00.0)"
   const store::GpuSnapshot* gpu = nullptr;  // none: the node
   const store::ReadingSet* own = nullptr;   // of the link or MIG instance, or of the node
+  const CardWork* work = nullptr;           // of the GPU; none: the node
 };
 
-// The node, then its GPUs with their MIG instances and NVLinks.
-std::vector<Subject> subjects_of(const store::Snapshot& snapshot);
+// The node, then its GPUs with their MIG instances and NVLinks. `work` is look_at_jobs() of it, and outlives them.
+std::vector<Subject> subjects_of(const store::Snapshot& snapshot,
+                                 const std::vector<CardWork>& work);
 
 struct Operand {
   std::string_view name;  // "temperature", "slowdown_celsius": as the table has it
@@ -31,9 +34,11 @@ struct Operand {
   // What its values are about: a check about anything else can't ask for it.
   EntityKind entity = EntityKind::gpu;
   std::optional<FieldId> field;
-  Reading (*card)(const store::GpuSnapshot& gpu) = nullptr;  // without a field: the card's own word
+  Reading (*card)(const Subject& subject) = nullptr;  // without a field: the card's own word
 
   [[nodiscard]] bool is_counter() const;
+  // Does it rest on more than this card: on its job and its processes (health/job_view.h)?
+  [[nodiscard]] bool is_of_job() const;
   // A value, or why there is none. What a card does not say of itself is not_supported.
   [[nodiscard]] Reading of(const Subject& subject) const;
 };

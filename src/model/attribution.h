@@ -43,6 +43,25 @@ struct SlurmJob {
   friend bool operator==(const SlurmJob&, const SlurmJob&) = default;
 };
 
+// One start of several ranks that work together.
+struct Launch {
+  std::string id;                     // "10.0.0.1:29500"; empty: not known
+  std::optional<std::uint32_t> rank;  // of this process
+  std::uint32_t ranks = 0;            // how many there are, on all nodes; 0: not known
+  friend bool operator==(const Launch&, const Launch&) = default;
+};
+
+// What a process and those that it started do on the host, over the last minute at most.
+struct HostWork {
+  Reason reason = Reason::pending;  // ok: what follows is known
+  double cpu_percent = 0;           // of one core
+  double io_per_second = 0;         // bytes read and written
+  bool waits_in_kernel =
+      false;            // one of them sleeps in the kernel at the last look: for a disk, say
+  Nanoseconds over{0};  // the time that was looked at
+  friend bool operator==(const HostWork&, const HostWork&) = default;
+};
+
 // Whose a process is. What is empty is not known; `processes` below says why, if it is so for all.
 struct ProcessOwner {
   std::optional<std::uint32_t> uid;
@@ -51,6 +70,8 @@ struct ProcessOwner {
   std::string runtime;       // "containerd", "cri-o", "docker", "podman"
   std::optional<PodContainer> pod;
   std::optional<SlurmJob> job;
+  Launch launch;
+  HostWork work;  // known only of processes whose GPUs rest
   friend bool operator==(const ProcessOwner&, const ProcessOwner&) = default;
 };
 

@@ -9,46 +9,16 @@
 #include <cerrno>
 
 #include "base/text.h"
+#include "os/proc_stat.h"
 
 namespace stoker::os {
 namespace {
 
-constexpr std::size_t small_file = 16384;  // status and stat are below 2 KiB
+constexpr std::size_t small_file = 16384;  // status is below 2 KiB
 constexpr std::size_t cgroup_limit = 65536;
 // What execve(2) takes is bounded by a quarter of the stack's limit, 8 MiB as a rule.
 constexpr std::size_t environment_limit = 2 << 20;
 constexpr std::size_t longest_entry = 256 + 64;
-
-std::string file_of(std::uint32_t pid, std::string_view name) {
-  return fmt::format("/proc/{}/{}", pid, name);
-}
-
-struct Stat {
-  char state = '?';
-  std::uint64_t start_ticks = 0;
-};
-
-// Fields are counted from behind the last ')': field 2, the name, may contain anything.
-Result<Stat> read_stat(const Env& env, std::uint32_t pid) {
-  const auto text = env.read_file(file_of(pid, "stat"), small_file);
-  if (!text) return fail(text.error());
-  const auto end = text->rfind(')');
-  std::string_view rest = end == std::string::npos ? std::string_view() : *text;
-  rest.remove_prefix(std::min(end + 1, rest.size()));
-  Stat stat;
-  for (int field = 3; field <= 22; ++field) {
-    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-    const std::string_view word = rest.substr(0, rest.find_first_of(" \n"));
-    rest.remove_prefix(word.size());
-    if (field == 3 && !word.empty()) stat.state = word.front();
-    if (field != 22) continue;
-    if (const auto ticks = whole_number<std::uint64_t>(word)) {
-      stat.start_ticks = *ticks;
-      return stat;
-    }
-  }
-  return fail(ErrorCode::corrupt, env.real_path(file_of(pid, "stat")) + " has no start time");
-}
 
 // "Uid:\t<real>\t<effective>\t..."
 std::optional<std::uint32_t> effective_uid(std::string_view status) {
@@ -132,10 +102,10 @@ Result<ProcessFacts> read_process(const Env& env, std::uint32_t pid) {
   const auto before = read_stat(env, pid);
   if (!before) return fail(before.error());
   ProcessFacts facts{.id = {.pid = pid, .start_ticks = before->start_ticks}};
-  if (const auto status = env.read_file(file_of(pid, "status"), small_file)) {
+  if (const auto status = env.read_file(proc_file(pid, "status"), small_file)) {
     facts.uid = effective_uid(*status);
   }
-  if (auto cgroup = env.read_file(file_of(pid, "cgroup"), cgroup_limit)) {
+  if (auto cgroup = env.read_file(proc_file(pid, "cgroup"), cgroup_limit)) {
     facts.cgroup = std::move(*cgroup);
   }
   const auto after = read_stat(env, pid);
@@ -151,7 +121,7 @@ Result<std::map<std::string, std::string>> read_environment(
     return fail(ErrorCode::unavailable,
                 fmt::format("process {} sleeps in the kernel (state D)", id.pid));
   }
-  const std::string path = file_of(id.pid, "environ");
+  const std::string path = proc_file(id.pid, "environ");
   const auto fd = env.open(path);
   if (!fd) return fail(fd.error());
   EnvironmentReader reader(names);
