@@ -27,19 +27,19 @@ constexpr double nvlink_bytes = 1e6;
 constexpr double pcie_bytes = 50e6;
 // NCCL has at most 64 channels, a block each (MAXCHANNELS, nccl: src/include/device.h): not half of 132 SMs.
 constexpr double more_sms_than_channels = 50;
-constexpr auto units = std::to_array<Sign>({{FieldId::tensor_active, unit_percent},
-                                            {FieldId::dram_active, unit_percent},
-                                            {FieldId::fp64_active, unit_percent},
-                                            {FieldId::fp32_active, unit_percent},
-                                            {FieldId::fp16_active, unit_percent}});
-constexpr auto others = std::to_array<Sign>({{FieldId::memory_utilization, 1},
-                                             {FieldId::sm_active, more_sms_than_channels},
-                                             {FieldId::encoder_utilization, 1},
-                                             {FieldId::decoder_utilization, 1},
-                                             {FieldId::nvlink_tx, nvlink_bytes},
-                                             {FieldId::nvlink_rx, nvlink_bytes},
-                                             {FieldId::pcie_tx, pcie_bytes},
-                                             {FieldId::pcie_rx, pcie_bytes}});
+constexpr auto unit_signs = std::to_array<Sign>({{FieldId::tensor_active, unit_percent},
+                                                 {FieldId::dram_active, unit_percent},
+                                                 {FieldId::fp64_active, unit_percent},
+                                                 {FieldId::fp32_active, unit_percent},
+                                                 {FieldId::fp16_active, unit_percent}});
+constexpr auto other_signs = std::to_array<Sign>({{FieldId::memory_utilization, 1},
+                                                  {FieldId::sm_active, more_sms_than_channels},
+                                                  {FieldId::encoder_utilization, 1},
+                                                  {FieldId::decoder_utilization, 1},
+                                                  {FieldId::nvlink_tx, nvlink_bytes},
+                                                  {FieldId::nvlink_rx, nvlink_bytes},
+                                                  {FieldId::pcie_tx, pcie_bytes},
+                                                  {FieldId::pcie_rx, pcie_bytes}});
 // A kernel that waits is always there; one that comes and goes is work.
 constexpr double always_percent = 95;
 // Integer arithmetic shows on none of the units above, and yet takes power: waiting took 17 % of the limit, held clocks
@@ -84,8 +84,8 @@ CardActivity activity_of(const GpuSnapshot& gpu) {
   };
   // Not any_of: each has its time.
   bool works = false;
-  for (const Sign& sign : units) works = shown(sign) || works;
-  for (const Sign& sign : others) works = shown(sign) || works;
+  for (const Sign& sign : unit_signs) works = shown(sign) || works;
+  for (const Sign& sign : other_signs) works = shown(sign) || works;
   if (works) return {.what = Activity::works, .proven = true, .at = activity.at};
   if (!resident.ok()) return activity;
   const double percent = as_double(resident.value);
@@ -97,7 +97,7 @@ CardActivity activity_of(const GpuSnapshot& gpu) {
     activity.what = Activity::spins;
   }
   activity.proven =
-      activity.what != Activity::spins || std::ranges::all_of(units, [&](const Sign& sign) {
+      activity.what != Activity::spins || std::ranges::all_of(unit_signs, [&](const Sign& sign) {
         return known(gpu, sign.field).has_value();
       });
   return activity;

@@ -14,7 +14,7 @@ namespace {
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 
-constexpr milliseconds hour{3'600'000};
+constexpr milliseconds an_hour{3'600'000};
 
 // "/events" is a stream for each who asks; everything else is answered at once.
 class Streams : public ::testing::Test {
@@ -81,7 +81,7 @@ TEST_F(Streams, SayThatTheyAreThereWhenThereIsNothingToSay) {
 }
 
 TEST_F(Streams, LetAPeerGoThatReadsNothingAndKeepNobodyWaiting) {
-  serve({.request_timeout = hour});
+  serve({.request_timeout = an_hour});
   const auto slow = listen();
   const auto quick = listen();
   const std::string text(64 << 10, 'x');

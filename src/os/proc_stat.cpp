@@ -9,7 +9,7 @@
 namespace stoker::os {
 namespace {
 
-constexpr std::size_t small_file = 16384;  // stat is below 2 KiB
+constexpr std::size_t stat_limit = 16384;  // stat is below 2 KiB
 
 // proc(5): utime, stime, cutime, cstime.
 constexpr int first_cpu_field = 14;
@@ -24,7 +24,7 @@ std::string proc_file(std::uint32_t pid, std::string_view name) {
 
 // Fields are counted from behind the last ')': field 2, the name, may contain anything.
 Result<ProcStat> read_stat(const Env& env, std::uint32_t pid) {
-  const auto text = env.read_file(proc_file(pid, "stat"), small_file);
+  const auto text = env.read_file(proc_file(pid, "stat"), stat_limit);
   if (!text) return fail(text.error());
   const auto end = text->rfind(')');
   std::string_view rest = end == std::string::npos ? std::string_view() : *text;

@@ -14,7 +14,7 @@
 namespace stoker::os {
 namespace {
 
-constexpr std::size_t small_file = 16384;  // status is below 2 KiB
+constexpr std::size_t status_limit = 16384;  // status is below 2 KiB
 constexpr std::size_t cgroup_limit = 65536;
 // What execve(2) takes is bounded by a quarter of the stack's limit, 8 MiB as a rule.
 constexpr std::size_t environment_limit = 2 << 20;
@@ -102,7 +102,7 @@ Result<ProcessFacts> read_process(const Env& env, std::uint32_t pid) {
   const auto before = read_stat(env, pid);
   if (!before) return fail(before.error());
   ProcessFacts facts{.id = {.pid = pid, .start_ticks = before->start_ticks}};
-  if (const auto status = env.read_file(proc_file(pid, "status"), small_file)) {
+  if (const auto status = env.read_file(proc_file(pid, "status"), status_limit)) {
     facts.uid = effective_uid(*status);
   }
   if (auto cgroup = env.read_file(proc_file(pid, "cgroup"), cgroup_limit)) {
@@ -134,7 +134,7 @@ Result<std::map<std::string, std::string>> read_environment(
 }
 
 Result<MonotonicTime> latest_start(const Env& env, std::uint64_t start_ticks) {
-  const auto text = env.read_file("/proc/uptime", small_file);
+  const auto text = env.read_file("/proc/uptime", status_limit);
   if (!text) return fail(text.error());
   const MonotonicTime now = env.clock().monotonic();
   // "12345.67 ...": since boot, the time asleep included, as the ticks are.

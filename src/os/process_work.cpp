@@ -15,7 +15,7 @@
 namespace stoker::os {
 namespace {
 
-constexpr std::size_t small_file = 65536;
+constexpr std::size_t work_limit = 65536;
 // A rank of a training has a dozen loaders and a few hundred threads.
 constexpr std::size_t most_processes = 256;
 constexpr std::size_t most_threads = 8192;
@@ -61,7 +61,7 @@ class Family {
   Result<void> add(std::uint32_t pid, const ProcStat& stat) {
     ticks_ += stat.cpu_ticks;
     all_.waits_in_kernel = all_.waits_in_kernel || stat.state == 'D';
-    const auto io = env_.read_file(proc_file(pid, "io"), small_file);
+    const auto io = env_.read_file(proc_file(pid, "io"), work_limit);
     if (!io && io.error().code() == ErrorCode::not_found) return {};  // it has just ended
     if (!io) return fail(io.error());
     all_.io_bytes += number_of(*io, "rchar: ") + number_of(*io, "wchar: ");
@@ -76,7 +76,7 @@ class Family {
     if (threads_ > most_threads) return fail(too_many(pid));
     for (const std::string& task : *tasks) {
       const std::string folder = "task/" + task;
-      const auto text = env_.read_file(proc_file(pid, folder + "/children"), small_file);
+      const auto text = env_.read_file(proc_file(pid, folder + "/children"), work_limit);
       if (!text && env_.exists(proc_file(pid, folder))) {
         return fail(ErrorCode::unavailable, "the kernel lists no children (CONFIG_PROC_CHILDREN)");
       }
