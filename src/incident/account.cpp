@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <utility>
 
 #include "event/event_parser.h"
 #include "incident/signal.h"
@@ -79,8 +81,11 @@ Account account_of(const Incident& incident, const std::optional<DriverVersion>&
   for (const TimelineEntry& one : incident.timeline) {
     account.lines.push_back({.at = one.at, .part = Part::story, .who = one.who, .text = one.what});
   }
-  std::ranges::stable_sort(account.lines, {},
-                           [](const AccountLine& line) { return line.at.since_epoch; });
+  // Of one time those that came to be known first come first.
+  std::multimap<Nanoseconds, AccountLine> ordered;
+  for (AccountLine& line : account.lines) ordered.emplace(line.at.since_epoch, std::move(line));
+  account.lines.clear();
+  for (auto& [at, line] : ordered) account.lines.push_back(std::move(line));
   return account;
 }
 
