@@ -126,6 +126,13 @@ TEST_F(IncidentsEndToEnd, TheirChangesAreFollowedThroughARestartOfTheAgent) {
   EXPECT_TRUE(says(lines, "memory-contained  mitigating  ")) << lines.out() << lines.err();
   EXPECT_TRUE(says(objects, R"("state":"mitigating")")) << objects.out();
   EXPECT_THAT(lines.err(), HasSubstr("is asked again until it answers"));
+  const auto yaml = run_stoker({"incidents", "--follow", "-o", "yaml", "--agent", url});
+  EXPECT_EQ(yaml.status, 2);
+  EXPECT_THAT(yaml.err, HasSubstr("-o table, json or jsonl"));
+  agent->signal(SIGKILL);
+  agent->wait();
+  const auto nobody = run_stoker({"incidents", "--follow", "--agent", url});
+  EXPECT_EQ(nobody.status, 2) << "nobody was there at all";
 }
 
 TEST_F(IncidentsEndToEnd, AnIncidentThatIsNotThereIsSaid) {

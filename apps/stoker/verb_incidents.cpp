@@ -78,6 +78,9 @@ int print(const IncidentFlags& flags, const std::string& page, View view_of) {
 int list(const IncidentFlags& flags) {
   if (flags.follow && flags.all)
     return complain("--follow tells what comes; ask for --all before it");
+  if (flags.follow && flags.output == Output::yaml) {
+    return complain("--follow prints lines: -o table, json or jsonl");
+  }
   if (flags.follow) return follow_incidents(flags.agent, flags.output);
   return print(flags, flags.all ? "/api/v1/incidents" : not_over, &api::view_incidents);
 }

@@ -14,7 +14,7 @@ std::string id_of(const Incident& incident) {
   return fmt::format("{}-{}", incident.id, incident.revision);
 }
 
-std::string text_of(const Incident& incident) {
+std::string feed_text(const Incident& incident) {
   return net::event_text("incident", id_of(incident), incidents_document({incident}, {}));
 }
 
@@ -37,7 +37,7 @@ void IncidentFeed::tell(const std::vector<Incident>& changed) {
     // One more line of it.
     if (told >= incident.revision) continue;
     told = incident.revision;
-    Told event{id_of(incident), text_of(incident)};
+    Told event{id_of(incident), feed_text(incident)};
     std::erase_if(listeners_, [&](const auto& listener) { return !listener->write(event.text); });
     keep(std::move(event));
   }
@@ -62,7 +62,7 @@ std::string IncidentFeed::anew() const {
     const auto told = revisions_.find(incident.id);
     if (is_over(incident) || told == revisions_.end() || told->second != incident.revision)
       continue;
-    text += text_of(incident);
+    text += feed_text(incident);
   }
   return text;
 }

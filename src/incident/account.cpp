@@ -36,7 +36,7 @@ std::vector<Event> events_of(const std::string& text) {
 AccountLine line_of(const Evidence& evidence, const Event& event, const Cause& head,
                     const std::optional<DriverVersion>& driver) {
   AccountLine line{.at = evidence.at, .part = Part::beside, .text = evidence.text};
-  const auto* cause = cause_of(event, driver);
+  const auto* cause = incident::cause_of(event, driver);
   if (cause == nullptr || cause->word == head.word) {
     line.part = cause == nullptr ? Part::beside : Part::cause;
     return line;

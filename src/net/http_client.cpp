@@ -91,7 +91,7 @@ ClientResponse response_of(CURL* handle, std::string body) {
   return {static_cast<int>(status), content_type == nullptr ? "" : content_type, std::move(body)};
 }
 
-using Handle = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
+using Transfer = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
 
 struct Follower {
   CURL* handle = nullptr;
@@ -138,7 +138,7 @@ std::string without_secrets(const std::string& url) {
 }
 
 Result<ClientResponse> http_send(const ClientRequest& request, const ClientOptions& options) {
-  const Handle handle(curl_ready() ? curl_easy_init() : nullptr, &curl_easy_cleanup);
+  const Transfer handle(curl_ready() ? curl_easy_init() : nullptr, &curl_easy_cleanup);
   if (!handle) return fail(ErrorCode::internal, "libcurl could not be started");
   Sink sink{.limit = options.max_body_bytes};
   const HeaderList headers = headers_of(request);
@@ -154,7 +154,7 @@ Result<ClientResponse> http_send(const ClientRequest& request, const ClientOptio
 Result<ClientResponse> http_follow(const ClientRequest& request,
                                    const std::function<bool(std::string_view)>& take,
                                    const ClientOptions& options) {
-  const Handle handle(curl_ready() ? curl_easy_init() : nullptr, &curl_easy_cleanup);
+  const Transfer handle(curl_ready() ? curl_easy_init() : nullptr, &curl_easy_cleanup);
   if (!handle) return fail(ErrorCode::internal, "libcurl could not be started");
   Follower follower{.handle = handle.get(),
                     .take = &take,
