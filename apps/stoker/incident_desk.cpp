@@ -2,29 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "base/log.h"
 #include "base/sleep.h"
-#include "health/node_status.h"
-#include "incident/look.h"
 
 namespace stoker::app {
 namespace {
 
 constexpr Seconds look_every{1};
-// A GPU is known by its UUID; until the driver has listed them, an event has only an address.
-constexpr Seconds wait_for_gpus{30};
-constexpr std::size_t most_waiting = 8192;
 // In a storm one write has what came meanwhile.
 constexpr Milliseconds between_writes{20};
-// The kernel keeps its lines for days: what is older than this when nothing was ever read is history.
-constexpr Seconds news_for{300};
-// The same record's time, reckoned twice from the kernel's own clock.
-constexpr Seconds same_time{2};
 
 Finding make_problem(const std::string& file, std::string rule, std::string message,
                      const Error& error) {
@@ -51,40 +41,20 @@ Result<std::string> put_aside(const std::string& file, WallTime now) {
   return aside;
 }
 
-// Somebody who tries their alerts by writing a line into the kernel log is not the driver.
-void be_a_trial(incident::Signal& signal) {
-  // A cause of its own: nothing real belongs to it, and it belongs to nothing.
-  signal.cause = incident::cause_of_rule("kernel-log-trial", Severity::warning);
-  signal.programs.clear();
-  signal.severity = std::min(signal.severity, Severity::warning);
-  signal.action = Action::observe;
-  signal.of_driver = false;
-  signal.message += " (written into the kernel log by a program, not by the kernel)";
-}
-
-db::ReadMark first_mark(const EventOrigin& origin, WallTime since) {
-  return {.source = origin.source, .boot = origin.boot, .since = since};
-}
-
-bool is_ready(const store::Snapshot& snapshot, MonotonicTime now) {
-  return !snapshot.gpus.empty() || snapshot.source.state != device::SourceState::starting ||
-         now - snapshot.source.since > wait_for_gpus;
-}
-
 }  // namespace
 
 IncidentDesk::IncidentDesk(IncidentParts parts)
     : parts_(std::move(parts)),
       began_(parts_.clock.wall()),
-      expected_(parts_.expected),
-      engine_(parts_.checks.checks),
+      clerk_(parts_.boot, began_),
       check_problems_(parts_.checks.findings) {
   const MutexLock file_lock(file_mutex_);
   const MutexLock lock(mutex_);
+  clerk_.set_expected(parts_.expected);
+  clerk_.set_checks(parts_.checks.checks);
+  clerk_.set_events(parts_.events);
   if (!parts_.file.empty()) open_file();
-  if (parts_.log.empty() || marks_.contains(parts_.log)) return;
-  marks_[parts_.log] = first_mark({parts_.boot, parts_.log}, began_);
-  marks_moved_ = true;
+  if (!parts_.log.empty()) clerk_.follow(parts_.log);
 }
 
 IncidentDesk::~IncidentDesk() { stop(); }
@@ -111,8 +81,7 @@ void IncidentDesk::open_file() {
     return;
   }
   file_ = std::move(*opened);
-  book_.restore(std::move(kept->incidents));
-  for (auto& mark : kept->marks) marks_[mark.source] = mark;
+  clerk_.restore(std::move(kept->incidents), kept->marks);
   sent_ = std::move(kept->sent);
   for (const auto& target : kept->targets) targets_[target.name] = target.after;
 }
@@ -131,7 +100,7 @@ void IncidentDesk::run(const std::stop_token& stop) {
       const MutexLock lock(mutex_);
       // What could not be written waits for the next look.
       const auto changed = [this]() REQUIRES(mutex_) {
-        return !problem_ && (!unsaved_.empty() || marks_moved_);
+        return !problem_ && (!unsaved_.empty() || clerk_.marks_moved());
       };
       changed_.wait_until(mutex_, stop, next, changed);
     } while (std::chrono::steady_clock::now() < next && !stop.stop_requested());
@@ -146,112 +115,49 @@ void IncidentDesk::stop() {
 
 void IncidentDesk::set_expected(health::Expected expected) {
   const MutexLock lock(mutex_);
-  expected_ = std::move(expected);
+  clerk_.set_expected(std::move(expected));
 }
 
 void IncidentDesk::set_checks(health::CheckSet checks) {
   const MutexLock lock(mutex_);
-  engine_.emplace(std::move(checks.checks));
+  clerk_.set_checks(std::move(checks.checks));
   check_problems_ = std::move(checks.findings);
 }
 
 std::vector<Finding> IncidentDesk::checked() const {
   const MutexLock lock(mutex_);
-  return checked_;
+  return clerk_.checked();
 }
 
 void IncidentDesk::on_events(const std::vector<Event>& events) {
   const MutexLock lock(mutex_);
-  if (seen_) return hear(events);
-  // After a restart the log begins with what was heard before it.
-  for (const Event& event : events) {
-    if (!was_heard(event, marks_)) waiting_.push_back(event);
-  }
-  if (waiting_.size() >= most_waiting) hear(std::exchange(waiting_, {}));
-}
-
-bool IncidentDesk::was_heard(const Event& event, const Marks& before) const {
-  const auto found = before.find(event.origin.source);
-  if (found == before.end() || found->second.boot != event.origin.boot) return false;
-  const WallTime at = event.time.value_or(parts_.clock.wall());
-  return event.origin.offset <= found->second.offset &&
-         at.since_epoch <= found->second.at.since_epoch + same_time;
-}
-
-void IncidentDesk::hear(const std::vector<Event>& events) {
-  // One record may hold several events.
-  const Marks before = marks_;
-  for (const Event& event : events) {
-    if (was_heard(event, before)) continue;
-    const WallTime at = event.time.value_or(parts_.clock.wall());
-    const auto found = before.find(event.origin.source);
-    db::ReadMark mark = found == before.end() ? first_mark(event.origin, began_) : found->second;
-    if (mark.boot != event.origin.boot) {
-      // A boot that began while this node was watched: nobody has seen its first lines.
-      mark = first_mark(event.origin, {});
-    }
-    hear(event, at.since_epoch < mark.since.since_epoch - news_for);
-    mark.offset = event.origin.offset;
-    mark.at = at;
-    marks_[event.origin.source] = mark;
-    marks_moved_ = true;
-  }
+  clerk_.hear(events, parts_.clock.wall());
   collect();
-}
-
-void IncidentDesk::hear(const Event& event, bool old) {
-  auto signal = incident::signal_of(event, view_, parts_.clock.wall());
-  if (signal) {
-    if (detail(event, "writer") == "program") be_a_trial(*signal);
-    old ? book_.recall(*signal) : book_.hear(*signal);
-  }
-  if (old || !event.pci || !incident::says_recovered(event)) return;
-  for (const auto& gpu : view_.gpus) {
-    if (gpu.pci != *event.pci) continue;
-    book_.hear_recovered({EntityKind::gpu, gpu.uuid}, event.time.value_or(parts_.clock.wall()));
-  }
 }
 
 void IncidentDesk::look() {
   const auto snapshot = parts_.snapshot();
   const MutexLock lock(mutex_);
-  view_ = incident::view_of(snapshot, parts_.boot);
-  if (!seen_ && !is_ready(snapshot, parts_.clock.monotonic())) return;
-  seen_ = true;
-  hear(std::exchange(waiting_, {}));
-  const WallTime now = parts_.clock.wall();
-  std::vector<incident::Signal> signals;
-  checked_ = engine_->evaluate(snapshot);
-  std::erase_if(checked_, [](const Finding& one) { return one.state != FindingState::firing; });
-  for (const Finding& finding : health::evaluate(snapshot, expected_, checked_)) {
-    if (auto signal = incident::signal_of(finding, view_, now))
-      signals.push_back(std::move(*signal));
-  }
-  book_.find(signals, view_, now);
-  book_.pass(now);
-  book_.look([&](const Incident& incident) {
-    return incident::due_look(incident, {snapshot, view_, parts_.events, now});
-  });
+  clerk_.look(snapshot, parts_.clock.monotonic(), parts_.clock.wall());
   collect();
 }
 
 void IncidentDesk::collect() {
-  for (auto& changed : book_.take_changed(parts_.clock.wall())) {
+  for (auto& changed : clerk_.book().take_changed(parts_.clock.wall())) {
     unsaved_.insert_or_assign(changed.id, std::move(changed));
   }
-  if (!unsaved_.empty() || marks_moved_) changed_.notify_one();
+  if (!unsaved_.empty() || clerk_.marks_moved()) changed_.notify_one();
 }
 
 void IncidentDesk::save() {
   const MutexLock file_lock(file_mutex_);
   std::map<std::uint64_t, Incident> taken;
-  std::vector<db::ReadMark> marks;
+  std::vector<ReadMark> marks;
   {
     const MutexLock lock(mutex_);
-    if (unsaved_.empty() && !marks_moved_) return;
-    marks_moved_ = false;
+    if (unsaved_.empty() && !clerk_.marks_moved()) return;
     taken = std::exchange(unsaved_, {});
-    for (const auto& [source, mark] : marks_) marks.push_back(mark);
+    marks = clerk_.take_marks();
   }
   std::vector<Incident> incidents;
   incidents.reserve(taken.size());
@@ -284,7 +190,7 @@ std::uint64_t IncidentDesk::before_target(const std::string& name) {
   const MutexLock lock(mutex_);
   const auto known = targets_.find(name);
   if (known != targets_.end()) return known->second;
-  const auto all = book_.all();
+  const auto all = clerk_.book().all();
   const std::uint64_t after = all.empty() ? 0 : all.back().id;
   targets_[name] = after;
   if (file_ == nullptr) return after;
@@ -300,7 +206,7 @@ void IncidentDesk::tell_saved(const Result<void>& saved,
   if (saved) return problem_.reset();
   // They are tried again at the next look, with what came since.
   unsaved_.merge(written);
-  marks_moved_ = true;
+  clerk_.move_marks();
   if (!problem_) log::warning("incidents_not_kept", {{"reason", saved.error().describe()}});
   problem_ = make_problem(parts_.file, "incidents-not-kept",
                           "Incidents are not kept on disk; a restart loses what came since",
@@ -309,13 +215,13 @@ void IncidentDesk::tell_saved(const Result<void>& saved,
 
 std::vector<Incident> IncidentDesk::kept(std::optional<std::uint64_t> id) const {
   const MutexLock lock(mutex_);
-  return id ? book_.one(*id) : book_.all();
+  return id ? clerk_.book().one(*id) : clerk_.book().all();
 }
 
 Result<Incident> IncidentDesk::request(std::uint64_t id, const incident::Request& request) {
   auto changed = [&] {
     const MutexLock lock(mutex_);
-    auto done = book_.request(id, request, parts_.clock.wall());
+    auto done = clerk_.book().request(id, request, parts_.clock.wall());
     collect();
     return done;
   }();

@@ -1,4 +1,4 @@
-// Composition: the node's incidents: what is found and what is heard goes into the book, what changes into the
+// Composition: the node's incidents: what is found and what is heard goes to the clerk, what changes into the
 // database. An event is in the book, and to be asked for, before on_events() returns; a thread writes it down, so that a
 // slow disk delays nobody. What was not written when the process dies is read again from its log: incidents and how
 // far the log was read are written together.
@@ -15,10 +15,9 @@
 
 #include "base/thread_safety.h"
 #include "db/incident_db.h"
-#include "health/check_engine.h"
 #include "health/checks.h"
 #include "health/expected.h"
-#include "incident/book.h"
+#include "incident/clerk.h"
 #include "model/event.h"
 #include "store/snapshot.h"
 
@@ -78,13 +77,8 @@ class IncidentDesk {
   [[nodiscard]] std::vector<Finding> problems() const EXCLUDES(mutex_);
 
  private:
-  using Marks = std::map<std::string, db::ReadMark>;  // by source
-
   void open_file() REQUIRES(file_mutex_, mutex_);
   void run(const std::stop_token& stop);
-  [[nodiscard]] bool was_heard(const Event& event, const Marks& before) const;
-  void hear(const std::vector<Event>& events) REQUIRES(mutex_);
-  void hear(const Event& event, bool old) REQUIRES(mutex_);
   // Takes what changed to be written.
   void collect() REQUIRES(mutex_);
   void tell_saved(const Result<void>& saved, std::map<std::uint64_t, Incident> written)
@@ -100,16 +94,8 @@ class IncidentDesk {
 
   mutable Mutex mutex_;
   CondVar changed_;
-  incident::Book book_ GUARDED_BY(mutex_);
-  incident::NodeView view_ GUARDED_BY(mutex_);
-  bool seen_ GUARDED_BY(mutex_) = false;           // has view_ got the node's GPUs?
-  std::vector<Event> waiting_ GUARDED_BY(mutex_);  // for that
-  health::Expected expected_ GUARDED_BY(mutex_);
-  std::optional<health::CheckEngine> engine_ GUARDED_BY(mutex_);
-  std::vector<Finding> checked_ GUARDED_BY(mutex_);
+  incident::Clerk clerk_ GUARDED_BY(mutex_);
   std::vector<Finding> check_problems_ GUARDED_BY(mutex_);
-  Marks marks_ GUARDED_BY(mutex_);
-  bool marks_moved_ GUARDED_BY(mutex_) = false;
   std::vector<SentMark> sent_ GUARDED_BY(mutex_);  // as they were read
   std::map<std::string, std::uint64_t> targets_ GUARDED_BY(mutex_);
   std::map<std::uint64_t, Incident> unsaved_ GUARDED_BY(mutex_);

@@ -13,16 +13,6 @@
 
 namespace stoker::db {
 
-// What was read of one source of events.
-struct ReadMark {
-  std::string source;        // "/dev/kmsg"
-  std::string boot;          // boot id
-  std::uint64_t offset = 0;  // of the last event
-  WallTime at;               // its time
-  WallTime since;            // what is told of the time before this was never followed
-  friend bool operator==(const ReadMark&, const ReadMark&) = default;
-};
-
 // A target of messages. What was over before it was there is nothing that it has to be told.
 struct TargetMark {
   std::string name;

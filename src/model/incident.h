@@ -130,6 +130,16 @@ inline Told telling_of(const Incident& incident) {
 
 inline bool is_over(const Incident& incident) { return incident.state == IncidentState::resolved; }
 
+// What was read of one source of events.
+struct ReadMark {
+  std::string source;        // "/dev/kmsg"
+  std::string boot;          // boot id
+  std::uint64_t offset = 0;  // of the last event
+  WallTime at;               // its time
+  WallTime since;            // what is told of the time before this was never followed
+  friend bool operator==(const ReadMark&, const ReadMark&) = default;
+};
+
 // That a target of messages has taken this revision of this incident.
 struct SentMark {
   std::string target;

@@ -1,0 +1,132 @@
+#include "incident/clerk.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "health/node_status.h"
+#include "incident/cause.h"
+#include "incident/look.h"
+
+namespace stoker::incident {
+namespace {
+
+// A GPU is known by its UUID; until the driver has listed them, an event has only an address.
+constexpr Seconds wait_for_gpus{30};
+constexpr std::size_t most_waiting = 8192;
+// The kernel keeps its lines for days: what is older than this when nothing was ever read is history.
+constexpr Seconds news_for{300};
+// The same record's time, reckoned twice from the kernel's own clock.
+constexpr Seconds same_time{2};
+
+// Somebody who tries their alerts by writing a line into the kernel log is not the driver.
+void be_a_trial(Signal& signal) {
+  // A cause of its own: nothing real belongs to it, and it belongs to nothing.
+  signal.cause = cause_of_rule("kernel-log-trial", Severity::warning);
+  signal.programs.clear();
+  signal.severity = std::min(signal.severity, Severity::warning);
+  signal.action = Action::observe;
+  signal.of_driver = false;
+  signal.message += " (written into the kernel log by a program, not by the kernel)";
+}
+
+ReadMark first_mark(const EventOrigin& origin, WallTime since) {
+  return {.source = origin.source, .boot = origin.boot, .since = since};
+}
+
+bool is_ready(const store::Snapshot& snapshot, MonotonicTime now) {
+  return !snapshot.gpus.empty() || snapshot.source.state != device::SourceState::starting ||
+         now - snapshot.source.since > wait_for_gpus;
+}
+
+}  // namespace
+
+void Clerk::set_checks(std::vector<health::Check> checks) { engine_.emplace(std::move(checks)); }
+
+void Clerk::restore(std::vector<Incident> incidents, const std::vector<ReadMark>& marks) {
+  book_.restore(std::move(incidents));
+  for (const auto& mark : marks) marks_[mark.source] = mark;
+}
+
+void Clerk::follow(const std::string& source) {
+  if (marks_.contains(source)) return;
+  marks_[source] = first_mark({boot_, source}, began_);
+  marks_moved_ = true;
+}
+
+void Clerk::hear(const std::vector<Event>& events, WallTime now) {
+  if (seen_) return hear_now(events, now);
+  // After a restart the log begins with what was heard before it.
+  for (const Event& event : events) {
+    if (!was_heard(event, marks_, now)) waiting_.push_back(event);
+  }
+  if (waiting_.size() >= most_waiting) hear_now(std::exchange(waiting_, {}), now);
+}
+
+bool Clerk::was_heard(const Event& event, const Marks& before, WallTime now) const {
+  const auto found = before.find(event.origin.source);
+  if (found == before.end() || found->second.boot != event.origin.boot) return false;
+  const WallTime at = event.time.value_or(now);
+  return event.origin.offset <= found->second.offset &&
+         at.since_epoch <= found->second.at.since_epoch + same_time;
+}
+
+void Clerk::hear_now(const std::vector<Event>& events, WallTime now) {
+  // One record may hold several events.
+  const Marks before = marks_;
+  for (const Event& event : events) {
+    if (was_heard(event, before, now)) continue;
+    const WallTime at = event.time.value_or(now);
+    const auto found = before.find(event.origin.source);
+    ReadMark mark = found == before.end() ? first_mark(event.origin, began_) : found->second;
+    if (mark.boot != event.origin.boot) {
+      // A boot that began while this node was watched: nobody has seen its first lines.
+      mark = first_mark(event.origin, {});
+    }
+    hear_one(event, at.since_epoch < mark.since.since_epoch - news_for, now);
+    mark.offset = event.origin.offset;
+    mark.at = at;
+    marks_[event.origin.source] = mark;
+    marks_moved_ = true;
+  }
+}
+
+void Clerk::hear_one(const Event& event, bool old, WallTime now) {
+  auto signal = signal_of(event, view_, now);
+  if (signal) {
+    if (detail(event, "writer") == "program") be_a_trial(*signal);
+    old ? book_.recall(*signal) : book_.hear(*signal);
+  }
+  if (old || !event.pci || !says_recovered(event)) return;
+  for (const auto& gpu : view_.gpus) {
+    if (gpu.pci != *event.pci) continue;
+    book_.hear_recovered({EntityKind::gpu, gpu.uuid}, event.time.value_or(now));
+  }
+}
+
+void Clerk::look(const store::Snapshot& snapshot, MonotonicTime monotonic, WallTime now) {
+  view_ = view_of(snapshot, boot_);
+  if (!seen_ && !is_ready(snapshot, monotonic)) return;
+  seen_ = true;
+  hear_now(std::exchange(waiting_, {}), now);
+  checked_ = engine_->evaluate(snapshot);
+  std::erase_if(checked_, [](const Finding& one) { return one.state != FindingState::firing; });
+  found_ = health::evaluate(snapshot, expected_, checked_);
+  std::vector<Signal> signals;
+  for (const Finding& finding : found_) {
+    if (auto signal = signal_of(finding, view_, now)) signals.push_back(std::move(*signal));
+  }
+  book_.find(signals, view_, now);
+  book_.pass(now);
+  book_.look([&](const Incident& incident) {
+    return due_look(incident, {snapshot, view_, events_, now});
+  });
+}
+
+std::vector<ReadMark> Clerk::take_marks() {
+  marks_moved_ = false;
+  std::vector<ReadMark> marks;
+  for (const auto& [source, mark] : marks_) marks.push_back(mark);
+  return marks;
+}
+
+}  // namespace stoker::incident

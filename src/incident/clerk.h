@@ -1,0 +1,81 @@
+// Incident stage: keeps the book of one node. Events and snapshots go in, in the order in which they came; what was
+// heard before is not heard again, and at each look the checks find what they find. Pure: the caller says what time it
+// is, so a recorded week and a scenario go the same way as the node that is watched now. Not thread-safe.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "health/check_engine.h"
+#include "health/expected.h"
+#include "incident/book.h"
+#include "incident/signal.h"
+#include "model/event.h"
+#include "model/finding.h"
+#include "model/incident.h"
+#include "store/snapshot.h"
+
+namespace stoker::incident {
+
+class Clerk {
+ public:
+  // `boot`: boot id; empty: not known. `began`: what is told of long before is old where nothing was kept.
+  Clerk(std::string boot, WallTime began) : boot_(std::move(boot)), began_(began) {}
+
+  void set_expected(health::Expected expected) { expected_ = std::move(expected); }
+  // The last events, oldest first, for a look at what an incident is about; not set: none.
+  void set_events(std::function<std::vector<Event>()> events) { events_ = std::move(events); }
+  // They begin anew: what the earlier ones remembered is forgotten.
+  void set_checks(std::vector<health::Check> checks);
+  // What was kept before a restart.
+  void restore(std::vector<Incident> incidents, const std::vector<ReadMark>& marks);
+  // This source is read from now on; what it told before is old, where nothing was kept.
+  void follow(const std::string& source);
+
+  // In the order of their source. Those that were heard before a restart are left out; those of before the first start
+  // open nothing. They wait while the node's GPUs are not known.
+  void hear(const std::vector<Event>& events, WallTime now);
+  void look(const store::Snapshot& snapshot, MonotonicTime monotonic, WallTime now);
+
+  [[nodiscard]] Book& book() { return book_; }
+  [[nodiscard]] const Book& book() const { return book_; }
+  // All that was found at the last look.
+  [[nodiscard]] const std::vector<Finding>& found() const { return found_; }
+  // Of that, what the checks found and is more than suspected.
+  [[nodiscard]] const std::vector<Finding>& checked() const { return checked_; }
+
+  // How far each source was read.
+  [[nodiscard]] bool marks_moved() const { return marks_moved_; }
+  std::vector<ReadMark> take_marks();
+  // They were not kept after all.
+  void move_marks() { marks_moved_ = true; }
+
+ private:
+  using Marks = std::map<std::string, ReadMark>;  // by source
+
+  [[nodiscard]] bool was_heard(const Event& event, const Marks& before, WallTime now) const;
+  void hear_now(const std::vector<Event>& events, WallTime now);
+  void hear_one(const Event& event, bool old, WallTime now);
+
+  // Constant after construction.
+  const std::string boot_;
+  const WallTime began_;
+
+  Book book_;
+  NodeView view_;
+  bool seen_ = false;           // has view_ got the node's GPUs?
+  std::vector<Event> waiting_;  // for that
+  health::Expected expected_;
+  std::optional<health::CheckEngine> engine_{std::vector<health::Check>()};
+  std::function<std::vector<Event>()> events_;
+  std::vector<Finding> found_;
+  std::vector<Finding> checked_;
+  Marks marks_;
+  bool marks_moved_ = false;
+};
+
+}  // namespace stoker::incident
