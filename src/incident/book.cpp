@@ -217,7 +217,10 @@ void Book::join(Incident& incident, const Signal& signal) {
   const bool same = signal.cause.word == head.word && signal.entity == incident.entity;
   // The first line of a cause says it best; of a program that fails again, the last says which it is now.
   const bool of_now = head.family == Family::application && signal.action == incident.action;
-  if (signal.cause.rank > head.rank || (same && (of_now || signal.severity > incident.severity))) {
+  // Nor is what asks for nothing the best that is said where something is to be done.
+  const bool asks = incident.action == Action::observe && signal.action != Action::observe &&
+                    signal.severity >= known;
+  if (signal.cause.rank > head.rank || (same && (of_now || asks || signal.severity > known))) {
     take_over(incident, signal);
   } else if (same && incident.explanation.empty()) {
     incident.explanation = signal.explanation;

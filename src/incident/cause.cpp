@@ -113,13 +113,17 @@ constexpr auto rules = std::to_array<Named>({
     // A count says less than the line about the same error, which names the incident.
     {"ecc-uncorrected", Id::memory_errors},
     {"ecc-uncorrected-repeats", Id::memory_errors},
+    {"ecc-progression", Id::memory_errors},
     {"xid-memory-repeats", Id::memory_uncorrectable},
     {"nvlink-down", Id::nvlink},
     {"nvlink-fewer", Id::nvlink},
     {"nvlink-recoveries", Id::nvlink},
+    {"nvlink-replays", Id::nvlink},
+    {"nvlink-crc", Id::nvlink},
     {"xid-nvlink-repeats", Id::nvlink},
     {"pcie-replays", Id::pcie},
     {"pcie-width", Id::pcie},
+    {"pcie-generation", Id::pcie},
     {"temperature-operating", Id::heat},
     {"temperature-slowdown", Id::heat},
     {"temperature-shutdown", Id::heat},
@@ -135,6 +139,7 @@ constexpr auto rules = std::to_array<Named>({
     {"readings-stale", Id::unread},
     {"readings-failed", Id::unread},
     {"gpu-silent", Id::unread},
+    {"temperature-unreadable", Id::unread},
 });
 
 // What follows from what. NVIDIA's catalogue (https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html)

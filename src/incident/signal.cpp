@@ -112,6 +112,14 @@ const Cause* cause_of(const Event& event, const event::Judgement& judged) {
   return &cause_of_xid(*event.code, judged.level);
 }
 
+// A link's trouble is its GPU's: the kernel's line about it names the GPU, and what is to be done is done to the GPU.
+bool is_of_gpu(const Entity& entity, const NodeView::Gpu& gpu) {
+  const auto part = entity.kind == EntityKind::nvlink ? entity.id.find('/') : std::string::npos;
+  if (entity.kind != EntityKind::gpu && part == std::string::npos) return false;
+  const auto id = std::string_view(entity.id).substr(0, part);
+  return id == gpu.uuid || id == gpu.pci.sysfs();
+}
+
 // Where there is nothing to do, nobody is to be woken.
 Severity severity_of(const Cause& cause, Action action) {
   return action == Action::observe ? std::min(cause.severity, Severity::warning) : cause.severity;
@@ -189,10 +197,7 @@ std::optional<Signal> signal_of(const Finding& finding, const NodeView& node, Wa
   Signal signal{.cause = cause_of_rule(finding.rule, finding.severity), .entity = finding.entity};
   signal.about = finding.entity.id;
   for (const auto& gpu : node.gpus) {
-    if (finding.entity.kind != EntityKind::gpu) break;
-    if (gpu.uuid == finding.entity.id || gpu.pci.sysfs() == finding.entity.id) {
-      be_about_gpu(signal, gpu);
-    }
+    if (is_of_gpu(finding.entity, gpu)) be_about_gpu(signal, gpu);
   }
   if (finding.entity.kind == EntityKind::node) signal.about = fmt::format("Node {}", node.hostname);
   signal.severity = finding.severity;
