@@ -1,0 +1,48 @@
+#include "incident/node_run.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace stoker::incident {
+
+NodeRun::NodeRun(NodeRunParts parts) : parts_(std::move(parts)) {
+  clock_.advance(parts_.monotonic - clock_.monotonic());
+  clock_.set_wall(parts_.wall);
+  start(parts_.boot);
+}
+
+void NodeRun::start(const std::string& boot) {
+  node_ = std::make_unique<Node>(clock_, parts_.store);
+  clerk_ = std::make_unique<Clerk>(boot, clock_.wall());
+  clerk_->set_expected(parts_.expected);
+  clerk_->set_checks(parts_.checks);
+}
+
+void NodeRun::advance_to(MonotonicTime to) {
+  clock_.advance(std::max(to - clock_.monotonic(), Nanoseconds{0}));
+}
+
+void NodeRun::hear(const std::vector<Event>& events) {
+  clerk_->hear(events, clock_.wall());
+  note_incidents();
+}
+
+void NodeRun::look() {
+  snapshot_ = node_->store.snapshot();
+  clerk_->look(snapshot_, clock_.monotonic(), clock_.wall());
+  chronicle_.note(clerk_->found(), clock_.wall());
+  note_incidents();
+}
+
+void NodeRun::restart(std::string boot) {
+  auto incidents = clerk_->book().all();
+  const auto marks = clerk_->take_marks();
+  start(boot);
+  clerk_->restore(std::move(incidents), marks);
+}
+
+void NodeRun::note_incidents() {
+  chronicle_.note_incidents(clerk_->book().take_changed(clock_.wall()), clock_.wall());
+}
+
+}  // namespace stoker::incident
