@@ -131,14 +131,14 @@ std::vector<Finding> IncidentDesk::checked() const {
 
 void IncidentDesk::on_events(const std::vector<Event>& events) {
   const MutexLock lock(mutex_);
-  clerk_.hear(events, parts_.clock.wall());
+  clerk_.hear(events, incident::now_of(parts_.clock));
   collect();
 }
 
 void IncidentDesk::look() {
   const auto snapshot = parts_.snapshot();
   const MutexLock lock(mutex_);
-  clerk_.look(snapshot, parts_.clock.monotonic(), parts_.clock.wall());
+  clerk_.look(snapshot, incident::now_of(parts_.clock));
   collect();
 }
 

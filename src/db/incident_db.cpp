@@ -138,7 +138,7 @@ class Database final : public IncidentDb {
     row.bind(1, mark.source);
     row.bind(2, mark.boot);
     row.bind(3, static_cast<std::int64_t>(mark.offset));
-    row.bind(4, static_cast<std::int64_t>(mark.at.since_epoch.count()));
+    row.bind(4, static_cast<std::int64_t>(mark.at.since_boot.count()));
     row.bind(5, static_cast<std::int64_t>(mark.since.since_epoch.count()));
     row.exec();
   }

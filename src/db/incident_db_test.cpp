@@ -119,7 +119,7 @@ class IncidentFile : public testing::Test {
 };
 
 TEST_F(IncidentFile, GivesBackEverythingThatWasSaved) {
-  const ReadMark mark{"/dev/kmsg", "boot-1", 77, at(3), at(1)};
+  const ReadMark mark{"/dev/kmsg", "boot-1", 77, {Seconds(3)}, at(1)};
   {
     auto db = IncidentDb::open(path());
     ASSERT_TRUE(db) << db.error().describe();

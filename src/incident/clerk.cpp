@@ -33,6 +33,12 @@ ReadMark first_mark(const EventOrigin& origin, WallTime since) {
   return {.source = origin.source, .boot = origin.boot, .since = since};
 }
 
+// The time of an event since the boot: it was reckoned from the kernel's own by the wall clock of now, which may have
+// been set since others were.
+MonotonicTime since_boot(const Event& event, const Now& now) {
+  return now.monotonic + (event.time.value_or(now.wall).since_epoch - now.wall.since_epoch);
+}
+
 bool is_ready(const store::Snapshot& snapshot, MonotonicTime now) {
   return !snapshot.gpus.empty() || snapshot.source.state != device::SourceState::starting ||
          now - snapshot.source.since > wait_for_gpus;
@@ -53,7 +59,7 @@ void Clerk::follow(const std::string& source) {
   marks_moved_ = true;
 }
 
-void Clerk::hear(const std::vector<Event>& events, WallTime now) {
+void Clerk::hear(const std::vector<Event>& events, Now now) {
   if (seen_) return hear_now(events, now);
   // After a restart the log begins with what was heard before it.
   for (const Event& event : events) {
@@ -62,29 +68,31 @@ void Clerk::hear(const std::vector<Event>& events, WallTime now) {
   if (waiting_.size() >= most_waiting) hear_now(std::exchange(waiting_, {}), now);
 }
 
-bool Clerk::was_heard(const Event& event, const Marks& before, WallTime now) const {
+bool Clerk::was_heard(const Event& event, const Marks& before, const Now& now) {
   const auto found = before.find(event.origin.source);
   if (found == before.end() || found->second.boot != event.origin.boot) return false;
-  const WallTime at = event.time.value_or(now);
   return event.origin.offset <= found->second.offset &&
-         at.since_epoch <= found->second.at.since_epoch + same_time;
+         since_boot(event, now) <= found->second.at + same_time;
 }
 
-void Clerk::hear_now(const std::vector<Event>& events, WallTime now) {
+void Clerk::hear_now(const std::vector<Event>& events, Now now) {
   // One record may hold several events.
   const Marks before = marks_;
   for (const Event& event : events) {
     if (was_heard(event, before, now)) continue;
-    const WallTime at = event.time.value_or(now);
+    const WallTime at = event.time.value_or(now.wall);
     const auto found = before.find(event.origin.source);
     ReadMark mark = found == before.end() ? first_mark(event.origin, began_) : found->second;
     if (mark.boot != event.origin.boot) {
       // A boot that began while this node was watched: nobody has seen its first lines.
       mark = first_mark(event.origin, {});
     }
-    hear_one(event, at.since_epoch < mark.since.since_epoch - news_for, now);
+    // What has just happened is no history, whatever the wall clock was when this node was first watched.
+    const bool old = now.wall.since_epoch - at.since_epoch > news_for &&
+                     at.since_epoch < mark.since.since_epoch - news_for;
+    hear_one(event, old, now.wall);
     mark.offset = event.origin.offset;
-    mark.at = at;
+    mark.at = since_boot(event, now);
     marks_[event.origin.source] = mark;
     marks_moved_ = true;
   }
@@ -103,9 +111,9 @@ void Clerk::hear_one(const Event& event, bool old, WallTime now) {
   }
 }
 
-void Clerk::look(const store::Snapshot& snapshot, MonotonicTime monotonic, WallTime now) {
+void Clerk::look(const store::Snapshot& snapshot, Now now) {
   view_ = view_of(snapshot, boot_);
-  if (!seen_ && !is_ready(snapshot, monotonic)) return;
+  if (!seen_ && !is_ready(snapshot, now.monotonic)) return;
   seen_ = true;
   hear_now(std::exchange(waiting_, {}), now);
   checked_ = engine_->evaluate(snapshot);
@@ -113,12 +121,12 @@ void Clerk::look(const store::Snapshot& snapshot, MonotonicTime monotonic, WallT
   found_ = health::evaluate(snapshot, expected_, checked_);
   std::vector<Signal> signals;
   for (const Finding& finding : found_) {
-    if (auto signal = signal_of(finding, view_, now)) signals.push_back(std::move(*signal));
+    if (auto signal = signal_of(finding, view_, now.wall)) signals.push_back(std::move(*signal));
   }
-  book_.find(signals, view_, now);
-  book_.pass(now);
+  book_.find(signals, view_, now.wall);
+  book_.pass(now.wall);
   book_.look([&](const Incident& incident) {
-    return due_look(incident, {snapshot, view_, events_, now});
+    return due_look(incident, {snapshot, view_, events_, now.wall});
   });
 }
 

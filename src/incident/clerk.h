@@ -21,6 +21,13 @@
 
 namespace stoker::incident {
 
+// The same moment by both clocks of the node.
+struct Now {
+  MonotonicTime monotonic;
+  WallTime wall;
+};
+inline Now now_of(const Clock& clock) { return {clock.monotonic(), clock.wall()}; }
+
 class Clerk {
  public:
   // `boot`: boot id; empty: not known. `began`: what is told of long before is old where nothing was kept.
@@ -38,8 +45,8 @@ class Clerk {
 
   // In the order of their source. Those that were heard before a restart are left out; those of before the first start
   // open nothing. They wait while the node's GPUs are not known.
-  void hear(const std::vector<Event>& events, WallTime now);
-  void look(const store::Snapshot& snapshot, MonotonicTime monotonic, WallTime now);
+  void hear(const std::vector<Event>& events, Now now);
+  void look(const store::Snapshot& snapshot, Now now);
 
   [[nodiscard]] Book& book() { return book_; }
   [[nodiscard]] const Book& book() const { return book_; }
@@ -57,8 +64,8 @@ class Clerk {
  private:
   using Marks = std::map<std::string, ReadMark>;  // by source
 
-  [[nodiscard]] bool was_heard(const Event& event, const Marks& before, WallTime now) const;
-  void hear_now(const std::vector<Event>& events, WallTime now);
+  static bool was_heard(const Event& event, const Marks& before, const Now& now);
+  void hear_now(const std::vector<Event>& events, Now now);
   void hear_one(const Event& event, bool old, WallTime now);
 
   // Constant after construction.

@@ -23,13 +23,13 @@ void NodeRun::advance_to(MonotonicTime to) {
 }
 
 void NodeRun::hear(const std::vector<Event>& events) {
-  clerk_->hear(events, clock_.wall());
+  clerk_->hear(events, now_of(clock_));
   note_incidents();
 }
 
 void NodeRun::look() {
   snapshot_ = node_->store.snapshot();
-  clerk_->look(snapshot_, clock_.monotonic(), clock_.wall());
+  clerk_->look(snapshot_, now_of(clock_));
   chronicle_.note(clerk_->found(), clock_.wall());
   note_incidents();
 }

@@ -135,7 +135,7 @@ struct ReadMark {
   std::string source;        // "/dev/kmsg"
   std::string boot;          // boot id
   std::uint64_t offset = 0;  // of the last event
-  WallTime at;               // its time
+  MonotonicTime at;          // its time, since that boot: the wall clock may be set meanwhile
   WallTime since;            // what is told of the time before this was never followed
   friend bool operator==(const ReadMark&, const ReadMark&) = default;
 };
