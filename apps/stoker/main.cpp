@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
 
   stoker::app::add_up_verb(app, exit_code);
   stoker::app::add_record_verb(app, exit_code);
+  stoker::app::add_replay_verb(app, exit_code);
   stoker::app::add_status_verb(app, exit_code);
   stoker::app::add_gpus_verb(app, exit_code);
   stoker::app::add_top_verb(app, exit_code);

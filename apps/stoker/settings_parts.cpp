@@ -9,16 +9,6 @@ using config::OptionId;
 using config::Settings;
 
 // What was recorded was read as often as the recording says.
-store::StoreOptions store_options_of(const device::record::Begin& begin) {
-  store::StoreOptions options{.hostname = begin.hostname,
-                              .simulated_profile = begin.simulated_profile,
-                              .processes_period = begin.processes_period};
-  for (std::size_t n = 0; n < std::min(begin.periods.size(), options.periods.size()); ++n) {
-    options.periods.at(n) = begin.periods[n];
-  }
-  return options;
-}
-
 exporting::HostLabel host_label_of(const Settings& settings) {
   const std::string& word = settings.text(OptionId::metrics_host_label);
   if (word == "hostname") return exporting::HostLabel::lower;
@@ -77,6 +67,16 @@ sample::NodeSamplerOptions node_options(const Settings& settings, const std::str
   auto options = sample::node_periods(rates_of(settings));
   options.data_folder = data;
   options.cache_folder = settings.text(OptionId::disks_cache);
+  return options;
+}
+
+store::StoreOptions store_options_of(const device::record::Begin& begin) {
+  store::StoreOptions options{.hostname = begin.hostname,
+                              .simulated_profile = begin.simulated_profile,
+                              .processes_period = begin.processes_period};
+  for (std::size_t n = 0; n < std::min(begin.periods.size(), options.periods.size()); ++n) {
+    options.periods.at(n) = begin.periods[n];
+  }
   return options;
 }
 

@@ -19,6 +19,8 @@ namespace stoker::app {
 device::probe::SampleRates rates_of(const config::Settings& settings);
 device::probe::Timing timing_of(const config::Settings& settings);
 sample::NodeSamplerOptions node_options(const config::Settings& settings, const std::string& data);
+// As the recording node's agent had them.
+store::StoreOptions store_options_of(const device::record::Begin& begin);
 // Nothing is older than it should be as long as its period, at the scale in force, says.
 store::StoreOptions store_options(const config::Settings& settings, const SourceParts& parts);
 // A history's slots are as long as its field's period, at the scale in force.

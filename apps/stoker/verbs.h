@@ -13,6 +13,7 @@ inline constexpr int exit_could_not = 2;  // could not look or do, or wrong usag
 
 void add_up_verb(CLI::App& app, int& exit_code);
 void add_record_verb(CLI::App& app, int& exit_code);
+void add_replay_verb(CLI::App& app, int& exit_code);
 void add_status_verb(CLI::App& app, int& exit_code);
 void add_gpus_verb(CLI::App& app, int& exit_code);
 void add_top_verb(CLI::App& app, int& exit_code);

@@ -1,0 +1,102 @@
+#include "replay_run.h"
+
+#include <algorithm>
+
+#include "device/record/replay.h"
+#include "device/tee.h"
+#include "event/nvml_xids.h"
+#include "incident/node_run.h"
+#include "settings_parts.h"
+
+namespace stoker::app {
+namespace {
+
+constexpr Seconds look_every{1};
+constexpr std::uint64_t progress_every = 1024;  // looks
+
+class Runner {
+ public:
+  Runner(const device::record::Facts& facts, const ReplayRunParts& parts)
+      : facts_(facts),
+        parts_(parts),
+        run_({.monotonic = facts.first,
+              .wall = facts.begin.wall,
+              .store = store_options_of(facts.begin),
+              .expected = parts.expected,
+              .checks = parts.checks}),
+        // A recording has nothing of the kernel's log.
+        xids_(
+            run_.clock(), "", [] { return true; },
+            [this](const Event& told) { run_.hear({told}); }),
+        heard_({&run_.heard(), &xids_}),
+        next_look_(facts.first + look_every),
+        end_(parts.until > Nanoseconds{0} ? std::min(facts.last, facts.first + parts.until)
+                                          : facts.last) {
+    node_ = {.readings = [this](const auto& readings) { run_.store().on_node_readings(readings); },
+             .costs = [this](const auto& costs) { run_.store().on_node_costs(costs); },
+             .devices = [this](const NodeDevices& seen) { run_.store().on_node_devices(seen); }};
+  }
+
+  Result<void> play(device::record::FileReader& reader) {
+    while (true) {
+      const auto event = reader.next();
+      if (!event) return fail(event.error());
+      if (!*event || (*event)->told > end_) break;
+      pass_until((*event)->told);
+      if (const auto* told = std::get_if<device::record::WallTold>(&(*event)->what)) {
+        run_.set_wall(told->wall);
+      }
+      device::record::tell(**event, heard_, node_);
+    }
+    pass_until(end_);
+    look();
+    return {};
+  }
+
+  [[nodiscard]] ReplayRun told() const {
+    return {.begin = facts_.begin.wall,
+            .length = end_ - facts_.first,
+            .looks = looks_,
+            .gpus = run_.snapshot().gpus.size(),
+            .hostname = facts_.begin.hostname,
+            .entries = run_.chronicle().entries(),
+            .incidents = run_.clerk().book().all()};
+  }
+
+ private:
+  void pass_until(MonotonicTime at) {
+    for (; next_look_ <= at; next_look_ = next_look_ + look_every) {
+      run_.advance_to(next_look_);
+      look();
+    }
+    run_.advance_to(at);
+  }
+
+  void look() {
+    run_.look();
+    if (++looks_ % progress_every == 0 && parts_.progress) {
+      parts_.progress(run_.clock().monotonic() - facts_.first);
+    }
+  }
+
+  const device::record::Facts& facts_;
+  const ReplayRunParts& parts_;
+  incident::NodeRun run_;
+  event::NvmlXids xids_;
+  device::Tee heard_;
+  device::record::NodeSink node_;
+  MonotonicTime next_look_;
+  const MonotonicTime end_;
+  std::uint64_t looks_ = 0;
+};
+
+}  // namespace
+
+Result<ReplayRun> run_recording(device::record::FileReader reader, const ReplayRunParts& parts) {
+  const device::record::Facts facts = reader.facts();
+  Runner runner(facts, parts);
+  if (auto played = runner.play(reader); !played) return fail(played.error());
+  return runner.told();
+}
+
+}  // namespace stoker::app
