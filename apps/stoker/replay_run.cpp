@@ -11,7 +11,7 @@
 namespace stoker::app {
 namespace {
 
-constexpr Seconds look_every{1};
+constexpr Seconds look_period{1};
 constexpr std::uint64_t progress_every = 1024;  // looks
 
 class Runner {
@@ -29,7 +29,7 @@ class Runner {
             run_.clock(), "", [] { return true; },
             [this](const Event& told) { run_.hear({told}); }),
         heard_({&run_.heard(), &xids_}),
-        next_look_(facts.first + look_every),
+        next_look_(facts.first + look_period),
         end_(parts.until > Nanoseconds{0} ? std::min(facts.last, facts.first + parts.until)
                                           : facts.last) {
     node_ = {.readings = [this](const auto& readings) { run_.store().on_node_readings(readings); },
@@ -65,7 +65,7 @@ class Runner {
 
  private:
   void pass_until(MonotonicTime at) {
-    for (; next_look_ <= at; next_look_ = next_look_ + look_every) {
+    for (; next_look_ <= at; next_look_ = next_look_ + look_period) {
       run_.advance_to(next_look_);
       look();
     }

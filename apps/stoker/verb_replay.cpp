@@ -16,7 +16,7 @@
 namespace stoker::app {
 namespace {
 
-constexpr const char* examples = R"(Examples:
+constexpr const char* replay_examples = R"(Examples:
   stoker replay day.rec                        which checks fired, and when
   stoker replay day.rec --since 2h --until 3h  an hour of it
   stoker replay day.rec --folder checks.d      would these have seen it?
@@ -107,7 +107,7 @@ void add_replay_verb(CLI::App& app, int& exit_code) {
   verb->add_option("--folder", flags->folder, "Folder whose *.yaml change and add checks")
       ->type_name("DIR");
   add_output_flag(*verb, flags->output, "table|json|yaml");
-  verb->footer(examples);
+  verb->footer(replay_examples);
   verb->callback([flags, &exit_code] { exit_code = run(*flags); });
 }
 
