@@ -4,7 +4,7 @@
 namespace stoker {
 
 // Before the second thread. A large block goes back to the system when it is freed, whatever was freed
-// before.
+// before, and threads share their arenas.
 void settle_allocator();
 
 }  // namespace stoker

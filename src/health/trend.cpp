@@ -22,8 +22,9 @@ void Trend::add(MonotonicTime at, double value, Nanoseconds window, bool counter
   if (count >= 2 && at - samples_[count - 2].at < window / samples_a_window) samples_.pop_back();
   samples_.push_back({at, value});
   // One sample from before the window's begin stays, unless it is from so long before that it says little.
-  while (samples_.size() > 2 && at - samples_[1].at >= window) samples_.pop_front();
-  while (samples_.size() > 1 && at - samples_.front().at > 2 * window) samples_.pop_front();
+  while (samples_.size() > 2 && at - samples_[1].at >= window) samples_.erase(samples_.begin());
+  while (samples_.size() > 1 && at - samples_.front().at > 2 * window)
+    samples_.erase(samples_.begin());
 }
 
 Nanoseconds Trend::span() const {
