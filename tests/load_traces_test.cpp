@@ -108,11 +108,10 @@ TEST(LoadTraces, AnAllReduceWhoseOtherRankSleepsIsAHangWithBothGpusNamed) {
   const Finding& hung = watch.finding("job-hung");
   EXPECT_EQ(hung.entity.id, "GPU-trace-1") << "the missing one";
   EXPECT_EQ(hung.message,
-            "No card of the job goes on: Slurm job 4711: GPU 0 (rank 0, pid 5000000) in a kernel "
-            "that only waits, "
-            "for GPU 1 (rank 1, pid 5001000), where the process does nothing on the host either");
+            "No card of the job goes on: Slurm job 4711: GPU 0 (rank 0, pid 5000000) waits in a "
+            "kernel for GPU 1 (rank 1, "
+            "pid 5001000), which does nothing on the host either");
   EXPECT_EQ(hung.action, Action::restart_job);
-  // The trace is 26 s long, and hangs from its 16th second on at the latest.
   EXPECT_GE(watch.when("job-hung"), Seconds(60));
 }
 
@@ -128,9 +127,9 @@ TEST(LoadTraces, ARankThatComputesOrMovesDataIsWaitedForAndNoHang) {
       fixture("hang_allreduce"), [](std::uint32_t gpu) { return rank(gpu, 97); }, Seconds(180));
   EXPECT_EQ(compiles.fired(), (Fired{"job-waits-on-host"}));
   EXPECT_EQ(compiles.finding("job-waits-on-host").message,
-            "Slurm job 4711: GPU 0 (rank 0, pid 5000000) in a kernel that only waits, for GPU 1 "
-            "(rank 1, pid "
-            "5001000), busy on the host");
+            "Slurm job 4711: GPU 0 (rank 0, pid 5000000) waits in a kernel for GPU 1 (rank 1, pid "
+            "5001000), which is busy on "
+            "the host");
   const Watch writes(
       fixture("hang_allreduce"), [](std::uint32_t gpu) { return rank(gpu, 0.5, 2e6); },
       Seconds(180));

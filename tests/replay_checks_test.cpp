@@ -122,5 +122,34 @@ TEST_F(ReplayChecks, HelpIsGolden) {
   expect_golden("cli/replay_help.txt", help.out);
 }
 
+TEST_F(ReplayChecks, ALoadTraceIsHeldAsLongAsTheChecksNeed) {
+  const std::string trace = STOKER_SOURCE_DIR "/tests/fixtures/load-traces/hang_allreduce.jsonl";
+  const auto alone = run_stoker({"replay", trace, "--hold", "3m"});
+  EXPECT_EQ(alone.status, 0) << "a suspicion is no incident";
+  EXPECT_THAT(alone.out, HasSubstr("job-suspect"));
+  EXPECT_THAT(run_stoker({"replay", trace}).out, HasSubstr("0 checks fired"));
+
+  std::ifstream in(trace);
+  std::string owned;
+  for (std::string line; std::getline(in, line);) {
+    auto row = nlohmann::json::parse(line);
+    row.update({{"job", "train"}, {"rank", row["gpu"]}, {"host_cpu", 0.1}, {"host_io", 0}});
+    owned += row.dump() + "\n";
+  }
+  const auto known =
+      run_stoker({"replay", write("owned.jsonl", owned), "--hold", "3m", "-o", "json"});
+  EXPECT_EQ(known.status, 1);
+  EXPECT_THAT(known.out, HasSubstr("\"cause\": \"job-hung\""));
+}
+
+TEST_F(ReplayChecks, ALineOfALoadTraceThatIsWrongIsNamed) {
+  const auto falls = run_stoker(
+      {"replay", write("falls.jsonl", "{\"t\": 1, \"gpu\": 0}\n{\"t\": 0.5, \"gpu\": 0}\n")});
+  EXPECT_EQ(falls.status, 2);
+  EXPECT_THAT(falls.err, HasSubstr(":2: \"t\" is before the line above"));
+  EXPECT_THAT(run_stoker({"replay", write("no-gpu.jsonl", "{\"t\": 1}\n")}).err,
+              HasSubstr(":1: \"gpu\" has to be a number"));
+}
+
 }  // namespace
 }  // namespace stoker::test

@@ -90,7 +90,76 @@ class Runner {
   std::uint64_t looks_ = 0;
 };
 
+class TraceRunner {
+ public:
+  TraceRunner(const device::record::LoadTrace& trace, const ReplayRunParts& parts)
+      : trace_(trace),
+        parts_(parts),
+        run_({.monotonic = first,
+              .wall = {},
+              .store = {.hostname = "load-trace"},
+              .expected = parts.expected,
+              .checks = parts.checks}) {
+    device::SourceStatus running;
+    running.state = device::SourceState::running;
+    running.since = first;
+    run_.heard().on_status(running);
+    run_.heard().on_inventory(trace.inventory());
+  }
+
+  ReplayRun play() {
+    const Nanoseconds end =
+        parts_.until > Nanoseconds{0} ? std::min(parts_.until, trace_.length()) : trace_.length();
+    for (const auto& row : trace_.rows()) {
+      if (row.at > end) break;
+      pass_until(row.at);
+      device::record::LoadTrace::tell(row, run_.clock().monotonic(), run_.heard());
+      if (row.owner) tell_owner(row);
+    }
+    pass_until(end);
+    run_.look();
+    return {.begin = {},
+            .length = end,
+            .looks = looks_ + 1,
+            .gpus = trace_.gpus(),
+            .hostname = "load-trace",
+            .entries = run_.chronicle().entries(),
+            .incidents = run_.clerk().book().all()};
+  }
+
+ private:
+  // A node has been up for a while.
+  static constexpr MonotonicTime first{Seconds(3600)};
+
+  void pass_until(Nanoseconds at) {
+    for (; next_look_ <= at; next_look_ += look_period) {
+      run_.advance_to(first + next_look_);
+      run_.look();
+      if (++looks_ % progress_every == 0 && parts_.progress) parts_.progress(next_look_);
+    }
+    run_.advance_to(first + at);
+  }
+  void tell_owner(const device::record::TraceRow& row) {
+    attribution_.processes = {.reason = Reason::ok, .at = run_.clock().monotonic()};
+    for (std::uint32_t n = 0; n < row.processes; ++n) {
+      attribution_.owners[device::record::trace_pid(row.gpu, n)] = *row.owner;
+    }
+    run_.store().on_attribution(attribution_);
+  }
+
+  const device::record::LoadTrace& trace_;
+  const ReplayRunParts& parts_;
+  incident::NodeRun run_;
+  Attribution attribution_;
+  Nanoseconds next_look_ = look_period;
+  std::uint64_t looks_ = 0;
+};
+
 }  // namespace
+
+ReplayRun run_trace(const device::record::LoadTrace& trace, const ReplayRunParts& parts) {
+  return TraceRunner(trace, parts).play();
+}
 
 Result<ReplayRun> run_recording(device::record::FileReader reader, const ReplayRunParts& parts) {
   const device::record::Facts facts = reader.facts();

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "device/record/file.h"
+#include "device/record/load_trace.h"
 #include "health/check.h"
 #include "health/expected.h"
 #include "incident/chronicle.h"
@@ -36,6 +37,9 @@ struct ReplayRun {
 
 // corrupt: a block in the middle does not hold together.
 Result<ReplayRun> run_recording(device::record::FileReader reader, const ReplayRunParts& parts);
+
+// The same for a load trace. Who owns its processes is told as far as it says so.
+ReplayRun run_trace(const device::record::LoadTrace& trace, const ReplayRunParts& parts);
 
 // For people: a line an entry from `since` on, and what there is at the end.
 std::string replay_table(const ReplayRun& run, Nanoseconds since);

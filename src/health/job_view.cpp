@@ -148,11 +148,11 @@ class JobLook {
       if (host_of(member) == Host::busy) busy.push_back(member);
     }
     if (busy.empty()) {
-      return tell(Progress::hangs,
-                  fmt::format("{}, where the process does nothing on the host either",
-                              names_of(snapshot_, split_.resting)));
+      return tell(Progress::hangs, fmt::format("{}, which does nothing on the host either",
+                                               names_of(snapshot_, split_.resting)));
     }
-    tell(Progress::waits_on_host, fmt::format("{}, busy on the host", names_of(snapshot_, busy)));
+    tell(Progress::waits_on_host,
+         fmt::format("{}, which is busy on the host", names_of(snapshot_, busy)));
   }
 
  private:
@@ -211,9 +211,9 @@ class JobLook {
     const std::string name = job_.name.empty() ? "A program" : job_.name;
     const std::string waiting = names_of(snapshot_, split_.waiting);
     const bool clear = progress != Progress::unclear;
-    const std::string story =
-        clear ? fmt::format("{}: {} in a kernel that only waits, for {}", name, waiting, what_for)
-              : fmt::format("{}: {} in a kernel that only waits; {}", name, waiting, what_for);
+    const std::string story = fmt::format("{}: {} {} in a kernel{}{}", name, waiting,
+                                          split_.waiting.size() == 1 ? "waits" : "wait",
+                                          clear ? " for " : "; ", what_for);
     const std::size_t speaker = clear ? split_.resting.front().card : split_.waiting.front().card;
     for (const Member& member : job_.members) {
       CardWork& card = cards_[member.card];

@@ -28,8 +28,8 @@ struct CardWork {
   // Of the job's cards the one that is told about: the first that rests, or else the first that waits.
   bool speaks = false;
   std::optional<double> host_cpu_percent;  // of one core, of all its processes that were looked at
-  std::string story;                       // "Slurm job 4711: GPU 0 (rank 0, pid 17) waits; ..."
-  std::vector<std::string> evidence;       // a line a card or process
+  std::string story;  // "Slurm job 4711: GPU 0 (rank 0, pid 17) waits in a kernel for ..."
+  std::vector<std::string> evidence;  // a line a card or process
 };
 
 // By the place of each GPU in the snapshot.

@@ -15,6 +15,8 @@ using Json = nlohmann::json;
 
 constexpr std::uint32_t most_gpus = 64;
 constexpr std::uint32_t most_processes = 64;
+constexpr std::uint32_t most_ranks = 1'000'000;
+constexpr std::size_t longest_job = 128;
 constexpr double longest_seconds = 86'400;
 constexpr double mebi = 1 << 20;
 
@@ -60,6 +62,19 @@ std::optional<std::uint32_t> whole_of(const Json& object, std::string_view name,
   return static_cast<std::uint32_t>(*number);
 }
 
+// A job's name and rank, and what its process does on the host.
+std::optional<ProcessOwner> owner_of(const Json& object) {
+  ProcessOwner owner;
+  const auto job = object.find("job");
+  if (job == object.end() || !job->is_string()) return std::nullopt;
+  owner.launch = {.id = job->get<std::string>().substr(0, longest_job),
+                  .rank = whole_of(object, "rank", most_ranks)};
+  const auto cpu = number_of(object, "host_cpu");
+  const auto io = number_of(object, "host_io");
+  if (cpu && io) owner.work = {.reason = Reason::ok, .cpu_percent = *cpu, .io_per_second = *io};
+  return owner;
+}
+
 // What is wrong with the line, or the row.
 Result<TraceRow> row_of(std::string_view line) {
   const Json object = Json::parse(line, nullptr, false);
@@ -73,6 +88,7 @@ Result<TraceRow> row_of(std::string_view line) {
   TraceRow row{.at = std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(*at)),
                .gpu = *gpu};
   row.processes = whole_of(object, "procs", most_processes).value_or(0);
+  row.owner = owner_of(object);
   for (const Key& key : keys) {
     if (const auto number = number_of(object, key.name)) {
       row.readings.emplace_back(key.field, *number * key.times);
@@ -109,6 +125,9 @@ Result<LoadTrace> LoadTrace::read(std::string_view text, const std::string& file
     trace.rows_.push_back(std::move(*row));
   }
   if (trace.rows_.empty()) return fail(ErrorCode::invalid_input, file + " has no line");
+  // A part of a longer one begins with its first line.
+  const Nanoseconds begin = trace.rows_.front().at;
+  for (TraceRow& row : trace.rows_) row.at -= begin;
   return trace;
 }
 

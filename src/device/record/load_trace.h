@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,14 +12,16 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "device/api.h"
+#include "model/attribution.h"
 
 namespace stoker::device::record {
 
 struct TraceRow {
-  Nanoseconds at{0};  // since the trace began
+  Nanoseconds at{0};  // since the first row
   std::uint32_t gpu = 0;
   std::vector<std::pair<FieldId, double>> readings;
-  std::uint32_t processes = 0;  // how many run on it
+  std::uint32_t processes = 0;        // how many run on it
+  std::optional<ProcessOwner> owner;  // of all of them; none: the trace does not say
 };
 
 class LoadTrace {
