@@ -73,6 +73,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/tidy")
     parser.add_argument("--changed-since", metavar="REV")
+    parser.add_argument("--at-most", type=int, metavar="N", help="look at nothing where more than N files are to be looked at")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     parser.add_argument("files", nargs="*", type=pathlib.Path, help="only these sources")
     arguments = parser.parse_args()
@@ -108,6 +109,9 @@ def main():
             stamp.touch()
         return file, done
 
+    if arguments.at_most is not None and len(todo) > arguments.at_most:
+        print(f"{len(todo)} files to look at, too many for one by one: ./dev check looks at all of them in batches")
+        return 0
     failed = 0
     print(f"{clean} files known to be clean, {len(todo)} to look at", flush=True)
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:

@@ -67,7 +67,7 @@ base_revision() {
 tidy_changed() {
   dev_build tidy stoker_generated || return 1
   if git rev-parse -q --verify HEAD >/dev/null 2>&1; then
-    python3 tools/run_tidy.py --changed-since "$(base_revision)"
+    python3 tools/run_tidy.py --changed-since "$(base_revision)" --at-most 80
   else
     python3 tools/run_tidy.py
   fi
