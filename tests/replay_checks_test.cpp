@@ -143,6 +143,8 @@ TEST_F(ReplayChecks, ALoadTraceIsHeldAsLongAsTheChecksNeed) {
 }
 
 TEST_F(ReplayChecks, ALineOfALoadTraceThatIsWrongIsNamed) {
+  const std::string trace = STOKER_SOURCE_DIR "/tests/fixtures/load-traces/idle.jsonl";
+  EXPECT_THAT(run_stoker({"replay", trace, "--hold", "2h"}).err, HasSubstr("at most 1h"));
   const auto falls = run_stoker(
       {"replay", write("falls.jsonl", "{\"t\": 1, \"gpu\": 0}\n{\"t\": 0.5, \"gpu\": 0}\n")});
   EXPECT_EQ(falls.status, 2);

@@ -91,10 +91,10 @@ int print_run(const ReplayRun& ran, Nanoseconds since, Output output) {
 int run_trace_of(const std::string& text, const ReplayFlags& flags, const ReplayRunParts& parts,
                  Nanoseconds since) {
   constexpr Nanoseconds held_part = Seconds(10);
-  constexpr Nanoseconds longest = std::chrono::hours(24);
+  constexpr Nanoseconds longest_hold = std::chrono::hours(1);  // it is held in memory
   const auto hold = moment("--hold", flags.hold);
   if (!hold) return complain(hold.error().message());
-  if (*hold > longest) return complain("--hold is at most 24h");
+  if (*hold > longest_hold) return complain("--hold is at most 1h");
   const auto trace = device::record::LoadTrace::read(text, flags.file);
   if (!trace) return complain(trace.error().message());
   return print_run(run_trace(trace->held(held_part, *hold), parts), since, flags.output);
