@@ -7,7 +7,7 @@ if(STOKER_CCACHE AND STOKER_CCACHE_PROGRAM)
   set(launcher /usr/bin/env
     CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}
     CCACHE_NOHASHDIR=1
-    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    CCACHE_SLOPPINESS=pch_defines,time_macros
     ${STOKER_CCACHE_PROGRAM})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})

@@ -150,6 +150,7 @@ LoadTrace LoadTrace::held(Nanoseconds last, Nanoseconds length) const {
 
 std::vector<GpuInfo> LoadTrace::inventory() const {
   std::vector<GpuInfo> all;
+  all.reserve(gpus_);
   for (std::uint32_t n = 0; n < gpus_; ++n) {
     GpuInfo info;
     info.index = n;
@@ -166,11 +167,13 @@ void LoadTrace::tell(const TraceRow& row, MonotonicTime now, Listener& listener)
   const PciAddress pci{
       .domain = 0, .bus = static_cast<std::uint8_t>(row.gpu + 1), .device = 0, .function = 0};
   std::vector<TargetReading> readings;
+  readings.reserve(row.readings.size());
   for (const auto& [field, number] : row.readings) {
     readings.push_back({.target = {}, .field = field, .reading = Reading::of(number, now)});
   }
   listener.on_readings(pci, readings);
   std::vector<ProcessInfo> processes;
+  processes.reserve(row.processes);
   for (std::uint32_t n = 0; n < row.processes; ++n) {
     processes.push_back({.pid = trace_pid(row.gpu, n), .compute = true});
   }
