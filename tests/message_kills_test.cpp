@@ -88,7 +88,10 @@ class Receiver {
     got.revision = whole_number<std::uint64_t>(value_of(request.body, "revision")).value_or(0);
     got.taken = !refuses_ || random_() % 50 != 0;
     receipts_.push_back(got);
-    if (kill_in_ > 0 && --kill_in_ == 0) ::kill(victim_, SIGKILL);
+    if (kill_in_ > 0) {
+      --kill_in_;
+      if (kill_in_ == 0) ::kill(victim_, SIGKILL);
+    }
     return {.status = got.taken ? 200 : 503};
   }
 

@@ -13,7 +13,18 @@
 namespace stoker::test {
 namespace {
 
-using namespace device::record;
+using device::record::Begin;
+using device::record::DriverSeen;
+using device::record::Encoder;
+using device::record::End;
+using device::record::InventorySeen;
+using device::record::magic;
+using device::record::make_frame;
+using device::record::ReadingsTold;
+using device::record::StateTold;
+using device::record::StatusTold;
+using device::record::What;
+using device::record::XidTold;
 using ::testing::HasSubstr;
 
 constexpr PciAddress card{.domain = 0, .bus = 0x9a, .device = 0, .function = 0};
@@ -59,8 +70,8 @@ std::string hot_recording() {
 
 class ReplayChecks : public ::testing::Test {
  protected:
-  ReplayChecks() { folder_ = ::mkdtemp(folder_.data()); }
-  ~ReplayChecks() override { std::filesystem::remove_all(folder_); }
+  void SetUp() override { ASSERT_NE(::mkdtemp(folder_.data()), nullptr); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
   std::string write(const std::string& name, const std::string& bytes) {
     std::ofstream(folder_ + "/" + name, std::ios::binary) << bytes;
     return folder_ + "/" + name;

@@ -228,6 +228,7 @@ class JobLook {
 
   [[nodiscard]] std::vector<std::string> evidence() const {
     std::vector<std::string> lines;
+    lines.reserve(split_.waiting.size() + split_.resting.size());
     for (const Member& member : split_.waiting) lines.push_back(line_of(member));
     for (const Member& member : split_.resting) lines.push_back(line_of(member));
     return lines;

@@ -34,7 +34,7 @@ void NodeRun::look() {
   note_incidents();
 }
 
-void NodeRun::restart(std::string boot) {
+void NodeRun::restart(const std::string& boot) {
   auto incidents = clerk_->book().all();
   const auto marks = clerk_->take_marks();
   start(boot);

@@ -45,7 +45,7 @@ class NodeRun {
   void look();
   // The agent ends and starts again, in the boot `boot`: incidents and how far each source was read are kept, and
   // nothing else.
-  void restart(std::string boot);
+  void restart(const std::string& boot);
 
   [[nodiscard]] Clerk& clerk() { return *clerk_; }
   [[nodiscard]] const Clerk& clerk() const { return *clerk_; }
