@@ -14,11 +14,41 @@ namespace {
 constexpr Seconds look_period{1};
 constexpr std::uint64_t progress_every = 1024;  // looks
 
+// Looks at a node once a second, as the agent does.
+class Looks {
+ public:
+  Looks(incident::NodeRun& run, MonotonicTime first, const ReplayRunParts& parts)
+      : run_(run), first_(first), parts_(parts), next_(first + look_period) {}
+
+  void pass_until(MonotonicTime at) {
+    for (; next_ <= at; next_ = next_ + look_period) {
+      run_.advance_to(next_);
+      look();
+    }
+    run_.advance_to(at);
+  }
+
+  void look() {
+    run_.look();
+    if (++count_ % progress_every == 0 && parts_.progress) {
+      parts_.progress(run_.clock().monotonic() - first_);
+    }
+  }
+
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+
+ private:
+  incident::NodeRun& run_;
+  const MonotonicTime first_;
+  const ReplayRunParts& parts_;
+  MonotonicTime next_;
+  std::uint64_t count_ = 0;
+};
+
 class Runner {
  public:
   Runner(const device::record::Facts& facts, const ReplayRunParts& parts)
       : facts_(facts),
-        parts_(parts),
         run_({.monotonic = facts.first,
               .wall = facts.begin.wall,
               .store = store_options_of(facts.begin),
@@ -29,7 +59,7 @@ class Runner {
             run_.clock(), "", [] { return true; },
             [this](const Event& told) { run_.hear({told}); }),
         heard_({&run_.heard(), &xids_}),
-        next_look_(facts.first + look_period),
+        looks_(run_, facts.first, parts),
         end_(parts.until > Nanoseconds{0} ? std::min(facts.last, facts.first + parts.until)
                                           : facts.last) {
     node_ = {.readings = [this](const auto& readings) { run_.store().on_node_readings(readings); },
@@ -42,21 +72,21 @@ class Runner {
       const auto event = reader.next();
       if (!event) return fail(event.error());
       if (!*event || (*event)->told > end_) break;
-      pass_until((*event)->told);
+      looks_.pass_until((*event)->told);
       if (const auto* told = std::get_if<device::record::WallTold>(&(*event)->what)) {
         run_.set_wall(told->wall);
       }
       device::record::tell(**event, heard_, node_);
     }
-    pass_until(end_);
-    look();
+    looks_.pass_until(end_);
+    looks_.look();
     return {};
   }
 
   [[nodiscard]] ReplayRun told() const {
     return {.begin = facts_.begin.wall,
             .length = end_ - facts_.first,
-            .looks = looks_,
+            .looks = looks_.count(),
             .gpus = run_.snapshot().gpus.size(),
             .hostname = facts_.begin.hostname,
             .entries = run_.chronicle().entries(),
@@ -64,30 +94,13 @@ class Runner {
   }
 
  private:
-  void pass_until(MonotonicTime at) {
-    for (; next_look_ <= at; next_look_ = next_look_ + look_period) {
-      run_.advance_to(next_look_);
-      look();
-    }
-    run_.advance_to(at);
-  }
-
-  void look() {
-    run_.look();
-    if (++looks_ % progress_every == 0 && parts_.progress) {
-      parts_.progress(run_.clock().monotonic() - facts_.first);
-    }
-  }
-
   const device::record::Facts& facts_;
-  const ReplayRunParts& parts_;
   incident::NodeRun run_;
   event::NvmlXids xids_;
   device::Tee heard_;
   device::record::NodeSink node_;
-  MonotonicTime next_look_;
+  Looks looks_;
   const MonotonicTime end_;
-  std::uint64_t looks_ = 0;
 };
 
 class TraceRunner {
@@ -99,7 +112,8 @@ class TraceRunner {
               .wall = {},
               .store = {.hostname = "load-trace"},
               .expected = parts.expected,
-              .checks = parts.checks}) {
+              .checks = parts.checks}),
+        looks_(run_, first, parts) {
     device::SourceStatus running;
     running.state = device::SourceState::running;
     running.since = first;
@@ -112,15 +126,15 @@ class TraceRunner {
         parts_.until > Nanoseconds{0} ? std::min(parts_.until, trace_.length()) : trace_.length();
     for (const auto& row : trace_.rows()) {
       if (row.at > end) break;
-      pass_until(row.at);
+      looks_.pass_until(first + row.at);
       device::record::LoadTrace::tell(row, run_.clock().monotonic(), run_.heard());
       if (row.owner) tell_owner(row);
     }
-    pass_until(end);
-    run_.look();
+    looks_.pass_until(first + end);
+    looks_.look();
     return {.begin = {},
             .length = end,
-            .looks = looks_ + 1,
+            .looks = looks_.count(),
             .gpus = trace_.gpus(),
             .hostname = "load-trace",
             .entries = run_.chronicle().entries(),
@@ -131,14 +145,6 @@ class TraceRunner {
   // A node has been up for a while.
   static constexpr MonotonicTime first{Seconds(3600)};
 
-  void pass_until(Nanoseconds at) {
-    for (; next_look_ <= at; next_look_ += look_period) {
-      run_.advance_to(first + next_look_);
-      run_.look();
-      if (++looks_ % progress_every == 0 && parts_.progress) parts_.progress(next_look_);
-    }
-    run_.advance_to(first + at);
-  }
   void tell_owner(const device::record::TraceRow& row) {
     attribution_.processes = {.reason = Reason::ok, .at = run_.clock().monotonic()};
     for (std::uint32_t n = 0; n < row.processes; ++n) {
@@ -150,9 +156,8 @@ class TraceRunner {
   const device::record::LoadTrace& trace_;
   const ReplayRunParts& parts_;
   incident::NodeRun run_;
+  Looks looks_;
   Attribution attribution_;
-  Nanoseconds next_look_ = look_period;
-  std::uint64_t looks_ = 0;
 };
 
 }  // namespace

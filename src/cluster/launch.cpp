@@ -21,7 +21,7 @@ std::string word_in(const Environment& environment, const char* name) {
   return printable ? at->second : std::string();
 }
 
-std::optional<std::uint32_t> number_in(const Environment& environment, const char* name) {
+std::optional<std::uint32_t> count_in(const Environment& environment, const char* name) {
   const auto at = environment.find(name);
   if (at == environment.end()) return std::nullopt;
   return whole_number<std::uint32_t>(at->second);
@@ -43,15 +43,15 @@ Launch launch_of(const CgroupOwner& cgroup, const Environment& environment) {
     if (is_this_host(address) && !cgroup.container_id.empty()) {
       launch.id += " in " + cgroup.container_id.substr(0, 12);
     }
-    launch.rank = number_in(environment, "RANK");
-    launch.ranks = number_in(environment, "WORLD_SIZE").value_or(0);
+    launch.rank = count_in(environment, "RANK");
+    launch.ranks = count_in(environment, "WORLD_SIZE").value_or(0);
   } else if (!space.empty()) {
     launch.id = space;
-    launch.ranks = number_in(environment, "OMPI_COMM_WORLD_SIZE").value_or(0);
+    launch.ranks = count_in(environment, "OMPI_COMM_WORLD_SIZE").value_or(0);
   }
-  if (!launch.rank) launch.rank = number_in(environment, "OMPI_COMM_WORLD_RANK");
-  if (!launch.rank) launch.rank = number_in(environment, "SLURM_PROCID");
-  if (launch.ranks == 0) launch.ranks = number_in(environment, "SLURM_NTASKS").value_or(0);
+  if (!launch.rank) launch.rank = count_in(environment, "OMPI_COMM_WORLD_RANK");
+  if (!launch.rank) launch.rank = count_in(environment, "SLURM_PROCID");
+  if (launch.ranks == 0) launch.ranks = count_in(environment, "SLURM_NTASKS").value_or(0);
   if (launch.ranks == 1) return {};
   return launch;
 }

@@ -206,16 +206,22 @@ Result<Act> line_of(Words& words, std::string program, bool kernel_log) {
   return Act(line);
 }
 
+// "on gpu N", where it is said.
+Result<void> take_place(Words& words, const Scenario& scenario,
+                        decltype(ExpectFinding::place)& out) {
+  if (words.next() != "on") return {};
+  words.take();
+  const auto place = expected_place(words, scenario);
+  if (!place) return fail(place.error());
+  out = *place;
+  return {};
+}
+
 Result<Act> expect_finding(Words& words, const Scenario& scenario, bool none) {
   ExpectFinding expected{.none = none};
   if (words.next() != "on") expected.rule = std::string(words.take());
   if (expected.rule.empty() && !none) return words.wrong("expect finding RULE [on gpu N]");
-  if (words.next() == "on") {
-    words.take();
-    const auto place = expected_place(words, scenario);
-    if (!place) return fail(place.error());
-    expected.place = *place;
-  }
+  if (auto taken = take_place(words, scenario, expected.place); !taken) return fail(taken.error());
   return Act(expected);
 }
 
@@ -223,12 +229,7 @@ Result<Act> expect_incident(Words& words, const Scenario& scenario, bool none) {
   ExpectIncident expected{.none = none};
   if (words.next() != "on") expected.cause = std::string(words.take());
   if (expected.cause.empty() && !none) return words.wrong("expect incident CAUSE [on gpu N]");
-  if (words.next() == "on") {
-    words.take();
-    const auto place = expected_place(words, scenario);
-    if (!place) return fail(place.error());
-    expected.place = *place;
-  }
+  if (auto taken = take_place(words, scenario, expected.place); !taken) return fail(taken.error());
   while (!words.next().empty()) {
     const auto word = words.take();
     const auto equals = word.find('=');
