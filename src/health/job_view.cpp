@@ -246,7 +246,7 @@ std::vector<CardWork> look_at_jobs(const Snapshot& snapshot) {
   std::vector<CardWork> cards;
   cards.reserve(snapshot.gpus.size());
   for (const GpuSnapshot& gpu : snapshot.gpus) {
-    cards.push_back({.activity = activity_of(gpu), .has_processes = !gpu.processes.empty()});
+    cards.push_back({.activity = activity_of(gpu)});
   }
   const auto jobs = jobs_of(snapshot);
   std::vector<std::size_t> jobs_on_card(cards.size());

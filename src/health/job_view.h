@@ -23,7 +23,6 @@ enum class Progress : std::uint8_t {
 // One card in its job.
 struct CardWork {
   CardActivity activity;
-  bool has_processes = false;
   Progress progress = Progress::goes_on;
   // Of the job's cards the one that is told about: the first that rests, or else the first that waits.
   bool speaks = false;
