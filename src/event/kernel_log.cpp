@@ -8,7 +8,8 @@
 namespace stoker::event {
 namespace {
 
-constexpr Milliseconds look_for_stop{200};
+// A log says when there is more; what is said of a source grows no older than this.
+constexpr Seconds longest_wait{10};
 // A log that can't be opened: the container may get the right later, a simulated node its file.
 constexpr Seconds try_again{10};
 constexpr std::size_t at_once = 512;
@@ -34,6 +35,7 @@ void KernelLog::start() {
 
 void KernelLog::stop() {
   thread_.request_stop();
+  waker_.wake();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -65,7 +67,7 @@ Error KernelLog::follow(const std::stop_token& stop, os::KmsgFollower& log) {
     now.overwritten = before.overwritten + log.overwritten();
     now.malformed = before.malformed + log.malformed();
     say(std::move(now));
-    if (*added == 0) log.wait(look_for_stop);
+    if (*added == 0) log.wait(longest_wait, waker_);
   }
   return {ErrorCode::unavailable, "stopped"};
 }

@@ -35,7 +35,6 @@ class KernelLog {
   KernelLog& operator=(const KernelLog&) = delete;
 
   void start();
-  // Returns within a fifth of a second.
   void stop();
 
  private:
@@ -48,6 +47,7 @@ class KernelLog {
 
   // Constant after construction.
   const KernelLogParts parts_;
+  const Waker waker_;  // woken once, to stop
 
   // The thread's own.
   EventParser parser_;

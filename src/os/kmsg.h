@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/waker.h"
 #include "os/env.h"
 
 namespace stoker::os {
@@ -38,8 +39,8 @@ class KmsgFollower {
   // Appends what is there now, at most `max` records, and never waits. Returns how many were added:
   // 0 means that there is nothing more for now. unavailable or io: the log can't be read any more.
   virtual Result<std::size_t> read(std::vector<KmsgRecord>& out, std::size_t max) = 0;
-  // Waits until there may be more, at most `timeout`; true if there may be.
-  virtual bool wait(Milliseconds timeout) = 0;
+  // Waits until there may be more, at most `timeout` or until the waker is woken; true if there may be.
+  virtual bool wait(Milliseconds timeout, const Waker& waker) = 0;
   // Records that were overwritten before they were read. Only rises.
   [[nodiscard]] virtual std::uint64_t overwritten() const = 0;
   // Records that were no records. Only rises.

@@ -38,9 +38,10 @@ class DeviceFollower final : public KmsgFollower {
     return added;
   }
 
-  bool wait(Milliseconds timeout) override {
-    pollfd one{.fd = fd_.get(), .events = POLLIN, .revents = 0};
-    return ::poll(&one, 1, static_cast<int>(timeout.count())) > 0;
+  bool wait(Milliseconds timeout, const Waker& waker) override {
+    std::array<pollfd, 2> watched{{{fd_.get(), POLLIN, 0}, {waker.fd(), POLLIN, 0}}};
+    ::poll(watched.data(), watched.size(), static_cast<int>(timeout.count()));
+    return watched[0].revents != 0;
   }
 
   [[nodiscard]] std::uint64_t overwritten() const override { return overwritten_; }

@@ -1,10 +1,12 @@
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <thread>
 #include <utility>
 
 #include "os/kmsg_sources.h"
@@ -14,13 +16,17 @@ namespace {
 
 // A line that grows past this is no record; what follows up to its end is left out too.
 constexpr std::size_t longest_line = 16 * 1024;
-// Files can't be polled for growth; this often is looked.
-constexpr Milliseconds look_every{5};
+// Where the system has no watch left (inotify(7): max_user_watches), growth is looked for.
+constexpr Milliseconds look_for_growth{5};
+// A file that was taken away is looked for under its name.
+constexpr Milliseconds look_for_another{200};
 
 class FileFollower final : public KmsgFollower {
  public:
   FileFollower(UniqueFd fd, std::function<Result<UniqueFd>()> reopen)
-      : fd_(std::move(fd)), reopen_(std::move(reopen)) {}
+      : fd_(std::move(fd)), reopen_(std::move(reopen)) {
+    watch();
+  }
 
   void go_to_end() { offset_ = std::max<off_t>(0, ::lseek(fd_.get(), 0, SEEK_END)); }
 
@@ -36,12 +42,12 @@ class FileFollower final : public KmsgFollower {
     return added;
   }
 
-  bool wait(Milliseconds timeout) override {
+  bool wait(Milliseconds timeout, const Waker& waker) override {
     const MonotonicTime until = system_clock().monotonic() + timeout;
     while (!has_more()) {
       const Nanoseconds left = until - system_clock().monotonic();
       if (left <= Nanoseconds{0}) return false;
-      std::this_thread::sleep_for(std::min<Nanoseconds>(left, look_every));
+      if (wait_for_growth(left, waker)) return false;
     }
     return true;
   }
@@ -50,6 +56,36 @@ class FileFollower final : public KmsgFollower {
   [[nodiscard]] std::uint64_t malformed() const override { return malformed_; }
 
  private:
+  // Of the file that is open now: that it grows, is moved or unlinked. Without a watch both are looked for.
+  void watch() {
+    watch_.reset(::inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+    const auto open_file = fmt::format("/proc/self/fd/{}", fd_.get());
+    const int added = ::inotify_add_watch(watch_.get(), open_file.c_str(),
+                                          IN_MODIFY | IN_ATTRIB | IN_MOVE_SELF | IN_DELETE_SELF);
+    if (added < 0) watch_.reset();
+  }
+
+  void take_events() {
+    alignas(inotify_event) std::array<char, 4096> events;
+    for (ssize_t got = 0; (got = ::read(watch_.get(), events.data(), events.size())) > 0;) {
+      for (ssize_t at = 0; at < got;) {
+        const auto* event = reinterpret_cast<const inotify_event*>(events.data() + at);
+        may_be_another_ = may_be_another_ || event->mask != IN_MODIFY;
+        at += static_cast<ssize_t>(sizeof(inotify_event) + event->len);
+      }
+    }
+  }
+
+  // True when the waker was woken.
+  bool wait_for_growth(Nanoseconds at_most, const Waker& waker) {
+    Nanoseconds longest = watch_.valid() ? at_most : look_for_growth;
+    if (may_be_another_) longest = std::min<Nanoseconds>(longest, look_for_another);
+    const auto time = std::chrono::ceil<Milliseconds>(std::min(at_most, longest));
+    std::array<pollfd, 2> watched{{{watch_.get(), POLLIN, 0}, {waker.fd(), POLLIN, 0}}};
+    ::poll(watched.data(), watched.size(), static_cast<int>(time.count()));
+    return watched[1].revents != 0;
+  }
+
   // Reads on; false at the end of what is there.
   Result<bool> fill() {
     if (auto fresh = follow_replacement(); !fresh) return fail(fresh.error());
@@ -65,6 +101,7 @@ class FileFollower final : public KmsgFollower {
 
   // A file cut short or replaced under its name is read from its beginning.
   Result<bool> follow_replacement() {
+    if (watch_.valid()) take_events();
     struct stat ours{};
     if (::fstat(fd_.get(), &ours) != 0)
       return fail(Error::from_errno(errno, "stat the kernel log file"));
@@ -73,14 +110,18 @@ class FileFollower final : public KmsgFollower {
       start_again();
       return true;
     }
+    if (watch_.valid() && !may_be_another_) return false;
     auto now = reopen_();
     if (!now) return false;  // gone for now: ours has no more, and another may come
     struct stat theirs{};
     if (::fstat(now->get(), &theirs) != 0 ||
         (theirs.st_ino == ours.st_ino && theirs.st_dev == ours.st_dev)) {
+      may_be_another_ = false;
       return false;
     }
     fd_ = std::move(*now);
+    may_be_another_ = true;
+    watch();
     start_again();
     return true;
   }
@@ -129,6 +170,8 @@ class FileFollower final : public KmsgFollower {
   }
 
   UniqueFd fd_;
+  UniqueFd watch_;
+  bool may_be_another_ = true;  // under the name, than the one that is open
   const std::function<Result<UniqueFd>()> reopen_;
   off_t offset_ = 0;
   std::string pending_;  // what was read and not yet taken; at most one chunk and one line

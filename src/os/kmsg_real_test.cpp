@@ -55,7 +55,8 @@ TEST(KmsgReal, EveryOfAThousandLinesComesBackInOrder) {
       GTEST_SKIP() << "/dev/kmsg can't be written";
     ASSERT_TRUE(n % 50 != 0 || (*follower)->read(seen, 10'000));
   }
-  while ((*follower)->wait(Milliseconds(200))) ASSERT_TRUE((*follower)->read(seen, 10'000));
+  while ((*follower)->wait(Milliseconds(200), Waker()))
+    ASSERT_TRUE((*follower)->read(seen, 10'000));
 
   std::erase_if(seen, [&](const KmsgRecord& record) { return !record.text.starts_with(mark); });
   // Others write, too: what was overwritten may have been theirs.

@@ -161,13 +161,23 @@ TEST_F(KmsgFile, AFileThatWasReplacedOrCutShortIsReadFromItsBeginning) {
 
 TEST_F(KmsgFile, WaitingEndsWhenALineComesAndWhenTheTimeIsOver) {
   const auto follower = follow_kmsg(*env_, KmsgStart::end);
-  EXPECT_FALSE((*follower)->wait(Milliseconds(20)));
+  EXPECT_FALSE((*follower)->wait(Milliseconds(20), Waker()));
   const std::jthread writer([this] {
     std::this_thread::sleep_for(Milliseconds(30));
     append(2);
   });
-  EXPECT_TRUE((*follower)->wait(Milliseconds(10'000)));
+  EXPECT_TRUE((*follower)->wait(Milliseconds(10'000), Waker()));
   EXPECT_EQ(read(**follower), Sequences{2});
+}
+
+TEST_F(KmsgFile, WaitingEndsWhenSomebodyWakesIt) {
+  const auto follower = follow_kmsg(*env_, KmsgStart::end);
+  const Waker waker;
+  const std::jthread other([&waker] {
+    std::this_thread::sleep_for(Milliseconds(30));
+    waker.wake();
+  });
+  EXPECT_FALSE((*follower)->wait(Milliseconds(600'000), waker));
 }
 
 TEST_F(KmsgFile, AMissingLogIsNotFound) {
