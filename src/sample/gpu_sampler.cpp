@@ -11,7 +11,7 @@ GpuSampler::GpuSampler(const device::probe::SamplerParts& parts, const Clock& cl
     : gpu_(parts.gpu),
       slot_(parts.slot),
       clock_(clock),
-      schedule_(gpu_fields(), parts.rates, parts.place, parts.places),
+      schedule_(gpu_fields(), parts.rates),
       costs_{} {
   for (std::size_t index = 0; index < costs_.size(); ++index) {
     costs_[index].getter = static_cast<Getter>(index);

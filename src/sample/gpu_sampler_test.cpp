@@ -56,7 +56,7 @@ class OneGpu : public testing::Test {
   CallSlot slot;
   ScriptedGpu gpu{clock, slot};
   const SampleRates rates;
-  GpuSampler sampler{{gpu, rates, slot, 0, 1}, clock};
+  GpuSampler sampler{{gpu, rates, slot}, clock};
   Round round;
 };
 

@@ -59,12 +59,8 @@ Nanoseconds Schedule::most_of(CostClass cost) {
   return Seconds(1);
 }
 
-Schedule::Schedule(const std::vector<const Field*>& fields, const SampleRates& rates,
-                   std::size_t place, std::size_t places)
+Schedule::Schedule(const std::vector<const Field*>& fields, const SampleRates& rates)
     : rates_(rates), tick_(tick_of(rates)), groups_(group_by_call(fields)) {
-  shift_ = std::min<Nanoseconds>(
-               tick_ / std::max<std::int64_t>(1, static_cast<std::int64_t>(places)), apart) *
-           static_cast<std::int64_t>(place);
   refresh_at_ = ticks(rates.refresh);  // what was just opened is not read again at once
   std::int64_t spread = 0;
   for (const CallGroup& group : groups_) {
@@ -112,11 +108,11 @@ bool Schedule::fires(std::int64_t& due, std::int64_t every) const {
 const std::vector<std::size_t>& Schedule::begin_round(MonotonicTime now) {
   if (!begun_) {
     begun_ = true;
-    // The first round is now, whatever the place: /metrics is complete at once. Later ones begin at
+    // The first round is now: /metrics is complete at once. Later ones begin at
     // multiples of the tick since boot, so that whoever wakes in a node wakes at the same time.
     origin_ = {now.since_boot / tick_ * tick_};
   } else {
-    now_ = std::max(now_ + 1, (now - origin_ - shift_) / tick_);
+    now_ = std::max(now_ + 1, (now - origin_) / tick_);
   }
   due_.clear();
   for (std::size_t group = 0; group < states_.size(); ++group) {
@@ -135,7 +131,7 @@ MonotonicTime Schedule::next_round() const {
   for (const State& state : states_) {
     if (state.due >= 0) tick = std::min(tick, state.due);
   }
-  return origin_ + shift_ + std::max(tick, now_ + 1) * tick_;
+  return origin_ + std::max(tick, now_ + 1) * tick_;
 }
 
 void Schedule::measured(std::size_t group, Nanoseconds took) {

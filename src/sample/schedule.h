@@ -33,11 +33,9 @@ struct CallGroup {
 
 class Schedule {
  public:
-  // For every row of `fields` that a GPU's getters deliver. `place` of `places` GPUs shifts this
-  // one's rounds inside the tick by a few milliseconds: GPUs do not wait for one another's locks in
-  // the driver, and yet are read one after the other while caches are warm, and heard at one waking.
-  Schedule(const std::vector<const Field*>& fields, const device::probe::SampleRates& rates,
-           std::size_t place, std::size_t places);
+  // For every row of `fields` that a GPU's getters deliver. The GPUs of a node are due at the same moment, and read one
+  // after the other (device/probe/turns.h) while caches are warm.
+  Schedule(const std::vector<const Field*>& fields, const device::probe::SampleRates& rates);
 
   // The calls that are due in the round that begins now, by index into groups(); the first round has
   // them all. Rounds that were missed (a slow call, a stopped process) are skipped, not made up for.
@@ -56,8 +54,6 @@ class Schedule {
   // The period of a group as measured costs have it; zero for `fixed`.
   [[nodiscard]] Nanoseconds period(std::size_t group) const;
 
-  // Between the rounds of two GPUs: more than what a round takes (0.7 ms with GPM).
-  static constexpr Nanoseconds apart = Milliseconds(4);
   static constexpr std::size_t median_of = 9;
   static constexpr std::size_t judge_from = 3;
   // The most that one call of a class costs (docs/measurements.md); demotion begins at five times it.
@@ -84,7 +80,6 @@ class Schedule {
   // Constant after construction.
   const device::probe::SampleRates rates_;
   const Nanoseconds tick_;
-  Nanoseconds shift_{0};
   std::vector<CallGroup> groups_;
 
   std::vector<State> states_;

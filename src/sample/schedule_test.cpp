@@ -30,7 +30,7 @@ std::map<std::size_t, int> run(Schedule& schedule, Nanoseconds time, CostOf cost
 Nanoseconds nothing(std::size_t /*group*/) { return Nanoseconds{0}; }
 
 Schedule default_schedule(const SampleRates& rates = {}) {
-  return Schedule(gpu_fields(), rates, 0, 1);
+  return Schedule(gpu_fields(), rates);
 }
 
 TEST(Schedule, MakesOneCallForAllFieldsOfAGetterAndCostClass) {
@@ -94,19 +94,6 @@ TEST(Schedule, DividesEveryPeriodByTheScale) {
   for (std::size_t group = 0; group < schedule.groups().size(); ++group) {
     const auto period = period_of(rates, schedule.groups()[group].cost);
     EXPECT_NEAR(calls.at(group), 20 * 60 / std::chrono::duration<double>(period).count(), 1);
-  }
-}
-
-TEST(Schedule, DoesNotReadTheGpusOfANodeAtTheSameMoment) {
-  const MonotonicTime start{Seconds(10)};
-  std::vector<MonotonicTime> second_rounds;
-  for (std::size_t place = 0; place < 8; ++place) {
-    Schedule schedule(gpu_fields(), SampleRates{}, place, 8);
-    schedule.begin_round(start);
-    second_rounds.push_back(schedule.next_round());
-  }
-  for (std::size_t place = 1; place < 8; ++place) {
-    EXPECT_EQ(second_rounds[place] - second_rounds[place - 1], Schedule::apart);
   }
 }
 

@@ -18,6 +18,7 @@
 #include "device/probe/outbox.h"
 #include "device/probe/packet.h"
 #include "device/probe/protocol.h"
+#include "device/probe/turns.h"
 
 namespace stoker::device::probe {
 namespace {
@@ -28,6 +29,8 @@ constexpr Milliseconds xid_wait{10'000};
 // only to the next one, has them all soon.
 constexpr Milliseconds xid_wait_while_opening{500};
 constexpr Milliseconds leave_look{5};
+// A GPU whose calls take longer keeps the others waiting no further, and what those told goes after as long.
+constexpr Milliseconds turn_patience{20};
 
 // One GPU from the moment that its thread begins to open it. What is not constant but the slot is
 // guarded by Shared::mutex.
@@ -50,6 +53,7 @@ struct Shared {
   Outbox outbox;
   CallSlot init_slot;
   CallSlot xid_slot;
+  Turns turns{clock};
   std::atomic<bool> leaving{false};
   std::unique_ptr<nvml::Driver> driver;  // of the init thread
 
@@ -127,15 +131,19 @@ void tell_round(Shared& shared, const Gpu& gpu, Round& round) {
   if (!round.costs.empty()) shared.send(Costs{pci, round.costs}, Outbox::Urgency::soon);
 }
 
-void sample_gpu(Shared& shared, Gpu& gpu, Sampler& sampler) {
-  Round round;
-  sampler.round(round);
-  tell_round(shared, gpu, round);
+void sample(Shared& shared, Seat& seat) {
+  seat.round.clear();
+  seat.sampler.round(seat.round);
+  tell_round(shared, seat.gpu, seat.round);
+}
+
+void sample_gpus(Shared& shared, std::unique_ptr<Seat> own) {
+  sample(shared, *own);
   shared.outbox.flush();  // the first round waits for nobody
-  while (sleep_until(shared, round.next)) {
-    round.clear();
-    sampler.round(round);
-    tell_round(shared, gpu, round);
+  shared.turns.add(std::move(own));
+  while (Seat* seat = shared.turns.take()) {
+    sample(shared, *seat);
+    shared.turns.give_back(*seat);
   }
 }
 
@@ -206,14 +214,14 @@ void announce(Shared& shared) {
 }
 
 // The sampler and the GPU live until _exit.
-void run_gpu(Shared& shared, GpuThread& thread, std::size_t places) {
+void run_gpu(Shared& shared, GpuThread& thread) {
   name_thread(fmt::format("gpu-{}", thread.place.index));
   Gpu* gpu = open_gpu(shared, thread).release();
   announce(shared);
   if (gpu == nullptr) return;
-  const SamplerParts parts{*gpu, shared.configure.rates, thread.slot, thread.place.index, places};
-  Sampler* sampler = shared.parts.make_sampler(parts).release();
-  sample_gpu(shared, *gpu, *sampler);
+  Sampler* sampler =
+      shared.parts.make_sampler({*gpu, shared.configure.rates, thread.slot}).release();
+  sample_gpus(shared, std::make_unique<Seat>(Seat{.gpu = *gpu, .sampler = *sampler, .round = {}}));
 }
 
 void start_gpus(Shared& shared, const std::vector<nvml::GpuPlace>& places) {
@@ -221,8 +229,7 @@ void start_gpus(Shared& shared, const std::vector<nvml::GpuPlace>& places) {
     shared.mutex.lock();
     GpuThread* thread = shared.gpus.emplace_back(std::make_unique<GpuThread>(place)).get();
     shared.mutex.unlock();
-    shared.threads.emplace_back(
-        [&shared, thread, count = places.size()] { run_gpu(shared, *thread, count); });
+    shared.threads.emplace_back([&shared, thread] { run_gpu(shared, *thread); });
   }
 }
 
@@ -309,6 +316,7 @@ bool may_exit(Shared& shared) {
   shared.leaving = true;
   shared.mutex.unlock();
   shared.wake.notify_all();
+  shared.turns.stop();
   // The agent goes on to be told which calls are under way: nobody is to be killed in a young one.
   MonotonicTime beat_at = shared.clock.monotonic();
   while (!may_exit(shared)) {
@@ -365,7 +373,7 @@ MonotonicTime next_telling(const Configure& configure, MonotonicTime now) {
         beat_at = now + (shared.configure.heartbeat - all_rounds / 2);
       }
       shared.outbox.flush();
-      tell_at = next_telling(shared.configure, now);
+      tell_at = shared.turns.hurry() ? now + turn_patience : next_telling(shared.configure, now);
     }
     pollfd watched{fd, POLLIN, 0};
     const auto wait = std::chrono::ceil<Milliseconds>(tell_at - now);

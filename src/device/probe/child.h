@@ -1,6 +1,6 @@
 // Device stage, probe side: the process that holds the driver. One thread starts the driver and then
-// waits for Xids, one thread for each GPU samples it, and one, which never calls the driver, answers
-// the agent. It may hang or die at any moment; the agent's side of that is probe_lifecycle.h.
+// waits for Xids, as many threads as there are GPUs take turns at sampling them (turns.h), and one, which never calls
+// the driver, answers the agent. It may hang or die at any moment; the agent's side of that is probe_lifecycle.h.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace stoker::device::probe {
 
-// What one round of one GPU gave; kept by its thread and filled anew each time.
+// What one round of one GPU gave; kept with the GPU and filled anew each time.
 struct Round {
   std::vector<TargetReading> readings;
   std::optional<Reading> process_outcome;  // set when the processes were listed
@@ -29,7 +29,7 @@ struct Round {
   void clear();
 };
 
-// Samples one GPU, in that GPU's thread. Implemented by sample/gpu_sampler, which the device stage
+// Samples one GPU, in one thread at a time. Implemented by sample/gpu_sampler, which the device stage
 // can't see; apps/stoker/verb_probe.cpp puts the two together.
 class Sampler {
  public:
@@ -42,8 +42,6 @@ struct SamplerParts {
   Gpu& gpu;
   const SampleRates& rates;
   CallSlot& slot;
-  std::size_t place;  // 0, 1, ... of `places` GPUs: when in the period to begin
-  std::size_t places;
 };
 
 struct ChildParts {
