@@ -50,6 +50,7 @@ const char* to_string(Getter getter) {
     case Getter::ecc_total: return "ecc_total";
     case Getter::retired_pages: return "retired_pages";
     case Getter::remapped_rows: return "remapped_rows";
+    case Getter::inforom: return "inforom";
     case Getter::pcie_replay: return "pcie_replay";
     case Getter::pcie_link: return "pcie_link";
     case Getter::nvlink_state: return "nvlink_state";

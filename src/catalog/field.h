@@ -48,6 +48,7 @@ enum class Getter : std::uint8_t {
   ecc_total,
   retired_pages,
   remapped_rows,
+  inforom,
   pcie_replay,
   pcie_link,
   nvlink_state,

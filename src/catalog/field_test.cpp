@@ -16,6 +16,7 @@ constexpr bool may_cost(Getter getter, CostClass cost) {
     case Getter::gpm: return cost != CostClass::cheap && cost != CostClass::fixed;
     case Getter::energy:
     case Getter::retired_pages:
+    case Getter::inforom:
     case Getter::vgpu_license: return cost == CostClass::dear || cost == CostClass::fixed;
     case Getter::pcie_replay:
     case Getter::bar1_info:

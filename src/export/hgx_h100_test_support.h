@@ -71,6 +71,7 @@ inline constexpr auto golden_values = std::to_array<GoldenValue>({
     {FieldId::nvlink_links_up, std::int64_t{18}, 0},
     {FieldId::fabric_state, std::int64_t{3}, 0},
     {FieldId::persistence_mode, std::int64_t{1}, 0},
+    {FieldId::inforom_valid, std::int64_t{1}, 0},
     {FieldId::compute_mode, std::int64_t{0}, 0},
     {FieldId::ecc_mode, std::int64_t{1}, 0},
     {FieldId::mig_mode, std::int64_t{0}, 0},

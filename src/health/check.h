@@ -43,6 +43,12 @@ constexpr bool is_ordering(Relation relation) { return relation <= Relation::at_
 
 enum class Since : std::uint8_t { first, last };
 
+// Which other GPUs are a GPU's peers.
+enum class Among : std::uint8_t {
+  node,  // the node's of the same name
+  job,   // of these, those on which the same job runs and no other
+};
+
 // What a value is compared with: `of` x times + offset; without `of` a constant, the offset.
 struct Limit {
   std::optional<Operand> of;
@@ -69,6 +75,7 @@ struct Check {
   std::vector<std::uint32_t> xids;   // of a frequency
   std::vector<Reason> reasons;       // of an absence
   Since since = Since::first;        // of a delta
+  Among among = Among::node;         // of peers
   Nanoseconds window{0};             // of a rate, a frequency and of peers' counters
   Nanoseconds holds_for{0};
   Nanoseconds clear_for{0};

@@ -105,6 +105,13 @@ bool is_milder(const Condition& condition, const Measured& one, const Measured& 
   return high ? *one.number < *other.number : *one.number > *other.number;
 }
 
+// Whose values may be compared with this one's; nullopt: nobody's.
+std::optional<std::string> peers_of(const Check& check, const Subject& subject) {
+  if (check.among == Among::node) return subject.gpu->info.name;
+  if (subject.work == nullptr || subject.work->job.empty()) return std::nullopt;
+  return subject.gpu->info.name + '\n' + subject.work->job;
+}
+
 }  // namespace
 
 struct CheckEngine::Now {
@@ -151,21 +158,23 @@ void CheckEngine::measure(const Check& check, const Now& now, Case& one) {
   one.meanwhile = meanwhile(check, *one.subject);
 }
 
-// Replaces each value by its distance from the others' median. Comparable are entities of GPUs of one name that
-// meet the further conditions.
+// Replaces each value by its distance from the others' median. Comparable are entities of one peers_of() that meet the
+// further conditions.
 void CheckEngine::compare_with_peers(const Check& check, std::vector<Case>& cases) {
   if (check.kind != CheckKind::peers) return;
-  std::map<std::string, std::vector<double>> by_product;
+  std::map<std::string, std::vector<double>> by_peers;
   for (const Case& one : cases) {
-    if (!one.value.number || one.meanwhile != Truth::yes) continue;
-    by_product[one.subject->gpu->info.name].push_back(*one.value.number);
+    const auto peers = peers_of(check, *one.subject);
+    if (!one.value.number || one.meanwhile != Truth::yes || !peers) continue;
+    by_peers[*peers].push_back(*one.value.number);
   }
-  for (auto& [name, values] : by_product) std::ranges::sort(values);
+  for (auto& [peers, values] : by_peers) std::ranges::sort(values);
   for (Case& one : cases) {
     if (!one.value.number) continue;
     std::optional<double> median;
-    if (one.meanwhile == Truth::yes) {
-      median = median_of_others(by_product[one.subject->gpu->info.name], *one.value.number);
+    const auto peers = peers_of(check, *one.subject);
+    if (one.meanwhile == Truth::yes && peers) {
+      median = median_of_others(by_peers[*peers], *one.value.number);
     }
     one.value.reason = Reason::no_source;
     one.value.number = median ? std::optional(*one.value.number - *median) : std::nullopt;

@@ -185,6 +185,28 @@ TEST(CheckEngine, ComparesAGpuWithTheMedianOfOthersOfItsKind) {
       << "one other alone can't say which of the two is odd";
 }
 
+TEST(CheckEngine, ComparesAGpuWithTheOthersOfItsJobAlone) {
+  CheckEngine engine(
+      check_with("  kind: peers\n  among: job\n  field: sm_clock\n  is: at_most\n  limit: -200"));
+  TestNode node(5);
+  node.tell_all({{"sm_clock", 1900}});
+  node.tell({{"sm_clock", 1500}}, 2);
+  Attribution owners;
+  for (std::uint32_t gpu = 0; gpu < 5; ++gpu) {
+    node.snapshot.gpus[gpu].processes = {{.pid = gpu + 1}};
+    owners.owners[gpu + 1].job = SlurmJob{.id = gpu < 3 ? "7" : "8"};
+  }
+  EXPECT_THAT(engine.evaluate(node.pass(Seconds(1))), IsEmpty()) << "whose they are is not known";
+  node.snapshot.attribution = std::make_shared<const Attribution>(owners);
+  EXPECT_THAT(firing(engine.evaluate(node.pass(Seconds(1)))),
+              ElementsAre("one: GPU 2 (0000:12:00.0) -400 MHz"));
+  owners.owners[9].job = SlurmJob{.id = "8"};
+  node.snapshot.gpus[2].processes.push_back({.pid = 9});
+  node.snapshot.attribution = std::make_shared<const Attribution>(owners);
+  EXPECT_THAT(CheckEngine(engine.checks()).evaluate(node.pass(Seconds(1))), IsEmpty())
+      << "two jobs share it";
+}
+
 TEST(CheckEngine, CountsXidsThatCameBeforeItsFirstSightOfTheGpu) {
   CheckEngine engine(
       check_with("  kind: frequency\n  xids: [48, 94]\n  window: 1h\n  is: at_least\n  limit: 2"));

@@ -199,6 +199,9 @@ void require_kind(MapReader& map, const Check& check) {
   if (check.kind == CheckKind::rate && !check.condition.operands.empty() && !counter) {
     map.problem(map.place(), map.name("field") + " has to be a counter for kind rate");
   }
+  if (check.among == Among::job && check.kind != CheckKind::peers) {
+    map.problem(map.place(), map.name("among") + " is of kind peers alone");
+  }
   const bool per_gpu = check.kind == CheckKind::peers || check.kind == CheckKind::frequency;
   if (per_gpu && check.scope == EntityKind::node) {
     map.problem(map.place(), fmt::format("{} can't be node for kind {}", map.name("scope"),
@@ -260,6 +263,9 @@ void read_check(MapReader& map, Check& out, bool fresh) {
   std::size_t since = static_cast<std::size_t>(out.since);
   map.word("since", {"first", "last"}, since);
   out.since = static_cast<Since>(since);
+  std::size_t among = static_cast<std::size_t>(out.among);
+  map.word("among", {"node", "job"}, among);
+  out.among = static_cast<Among>(among);
   read_times(map, out, fresh);
   read_list(map, "architectures", out.architectures);
   read_list(map, "products", out.products);

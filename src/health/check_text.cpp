@@ -102,8 +102,9 @@ std::string subject_text(const Check& check) {
       return fmt::format("change of {} since {}", names,
                          check.since == Since::first ? "it was first seen" : "the reading before");
     case CheckKind::peers:
-      return fmt::format("{}{} less the others' median", names,
-                         check.window > Nanoseconds{0} ? window : "");
+      return fmt::format("{}{} less the {} median", names,
+                         check.window > Nanoseconds{0} ? window : "",
+                         check.among == Among::job ? "same job's others'" : "others'");
     case CheckKind::frequency: return fmt::format("Xid {}{}", fmt::join(check.xids, ", "), window);
     default: return names;
   }

@@ -28,6 +28,7 @@ struct Member {
 };
 
 struct Job {
+  std::string key;
   std::string name;  // empty: whose the processes are is not known
   std::vector<Member> members;
 };
@@ -70,6 +71,7 @@ std::vector<Job> jobs_of(const Snapshot& snapshot) {
       // One process may drive several cards; without a job each is one of its own.
       if (key.empty()) key = fmt::format("pid {}", process.pid);
       Job& job = jobs[key];
+      job.key = key;
       job.name = std::move(name);
       job.members.push_back({card, process.pid, owner});
     }
@@ -254,6 +256,11 @@ std::vector<CardWork> look_at_jobs(const Snapshot& snapshot) {
     std::set<std::size_t> its;
     for (const Member& member : job.members) its.insert(member.card);
     for (const std::size_t card : its) ++jobs_on_card[card];
+  }
+  for (const Job& job : jobs) {
+    for (const Member& member : job.members) {
+      if (!job.name.empty() && jobs_on_card[member.card] == 1) cards[member.card].job = job.key;
+    }
   }
   for (const Job& job : jobs) JobLook(snapshot, cards, job).look(jobs_on_card);
   return cards;

@@ -23,6 +23,9 @@ enum class Progress : std::uint8_t {
 // One card in its job.
 struct CardWork {
   CardActivity activity;
+  // The one job whose processes run on it, a word that is equal on its cards and on no other; empty: none does, several
+  // do, or whose they are is not known.
+  std::string job;
   Progress progress = Progress::goes_on;
   // Of the job's cards the one that is told about: the first that rests, or else the first that waits.
   bool speaks = false;

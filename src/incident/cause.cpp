@@ -45,7 +45,7 @@ constexpr auto xids = std::to_array<std::pair<std::uint32_t, Id>>({
     {64, Id::memory_repair_failed},
     {94, Id::memory_contained},
     {63, Id::memory_repair},
-    {92, Id::memory_repair},
+    {92, Id::memory_errors},
     {156, Id::memory_repair},
     {157, Id::memory_repair},
     {160, Id::memory_repair},
@@ -136,6 +136,8 @@ constexpr auto rules = std::to_array<Named>({
     {"throttle-power-brake", Id::power},
     {"lost-to-power", Id::power},
     {"lost-to-board", Id::power},
+    {"inforom-corrupted", Id::gpu_hardware},
+    {"straggler", Id::pace},
     {"readings-stale", Id::unread},
     {"readings-failed", Id::unread},
     {"gpu-silent", Id::unread},
@@ -145,14 +147,15 @@ constexpr auto rules = std::to_array<Named>({
 // What follows from what. NVIDIA's catalogue (https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html)
 // calls Xids 43 and 45 what follows another one, links 154 to whatever made the driver ask, and has 48 come with 63,
 // 64, 94 or 95 about the same memory. A GPU that is gone answers nothing: every complaint about it, its links and its
-// firmware follows.
+// firmware follows. One whose clocks are held down by heat or power is slower than its job's others for that.
 using enum Family;
 constexpr auto followers = std::to_array<std::pair<Family, Family>>({
     {firmware, bus},    {memory, bus},           {board, bus},          {link, bus},
     {pcie, bus},        {driver, bus},           {application, bus},    {link, firmware},
     {driver, firmware}, {application, firmware}, {driver, memory},      {application, memory},
     {driver, board},    {application, board},    {driver, link},        {application, link},
-    {driver, pcie},     {application, pcie},     {application, driver},
+    {driver, pcie},     {application, pcie},     {application, driver}, {pace, heat},
+    {pace, power},
 });
 
 const Cause& row(Id id) { return rows().at(static_cast<std::size_t>(id)); }

@@ -26,6 +26,7 @@ enum class Family : std::uint8_t {
   host,
   service,
   application,
+  pace,
   other,  // follows nothing, and nothing follows it
 };
 

@@ -106,6 +106,7 @@ FieldValues sound_card(const device::GpuInfo& card) {
       {FieldId::pcie_generation, whole(card.max_pcie_generation)},
       {FieldId::pcie_width, whole(card.max_pcie_width)},
       {FieldId::persistence_mode, whole(1)},
+      {FieldId::inforom_valid, whole(1)},
   };
   const bool remaps = card.architecture != "turing" && card.architecture != "volta";
   for (const auto id : {FieldId::remapped_rows_uncorrectable, FieldId::remapped_rows_correctable,

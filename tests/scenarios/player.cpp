@@ -113,6 +113,7 @@ class Player {
   device::SourceState source_ = device::SourceState::running;
   std::vector<device::GpuState> states_;
   std::vector<std::vector<device::ProcessInfo>> processes_;
+  Attribution owners_;
   std::map<Part, std::map<FieldId, Reading>> values_;
   std::map<FieldId, Reading> node_values_;
 
@@ -189,6 +190,8 @@ void Player::tell_readings() {
     node.emplace_back(id, reading);
   }
   run_.store().on_node_readings(node);
+  owners_.processes = {.reason = Reason::ok, .at = now()};
+  run_.store().on_attribution(owners_);
 }
 
 void Player::look() {
@@ -265,7 +268,10 @@ void Player::operator()(const Runs& runs) {
       processes_[gpu].clear();
       continue;
     }
-    processes_[gpu].push_back({.pid = runs.pid, .name = runs.name});
+    // A process of its own on each card.
+    const auto pid = runs.pid + (runs.gpu < 0 ? static_cast<std::uint32_t>(gpu) : 0);
+    processes_[gpu].push_back({.pid = pid, .name = runs.name});
+    if (!runs.job.empty()) owners_.owners[pid].job = SlurmJob{.id = runs.job};
   }
 }
 

@@ -56,6 +56,7 @@ struct Runs {
   int gpu = 0;
   std::uint32_t pid = 0;  // 0: nothing
   std::string name;
+  std::string job;  // Slurm's; empty: not known
 };
 // A line of a log.
 struct Line {

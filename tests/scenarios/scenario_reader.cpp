@@ -156,7 +156,13 @@ Result<Act> runs_of(Words& words, int gpu) {
   if (!pid || *pid == 0) {
     return words.wrong(fmt::format("\"{}\" is no pid: runs PID NAME, or runs nothing", word));
   }
-  return Act(Runs{.gpu = gpu, .pid = *pid, .name = std::string(words.take())});
+  Runs runs{.gpu = gpu, .pid = *pid, .name = std::string(words.take())};
+  if (words.next() == "job") {
+    words.take();
+    runs.job = words.take();
+    if (runs.job.empty()) return words.wrong("whose job? runs PID NAME job ID");
+  }
+  return Act(runs);
 }
 
 constexpr auto gpu_states = std::to_array<Named<device::GpuState>>({

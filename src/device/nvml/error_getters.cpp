@@ -59,4 +59,14 @@ void read_remapped_rows(Card& card, const Fields& fields, Readings& out) {
   }
 }
 
+// The driver reads it from the card's flash and compares its checksums.
+void read_inforom(Card& card, const Fields& fields, Readings& out) {
+  const Called called = timed(card.clock(), card.nvml().nvmlDeviceValidateInforom, card.device);
+  const bool corrupted = called.code == abi::Return::corrupted_inforom;
+  for (const Field* field : fields) {
+    put(out, *field,
+        called.ok() || corrupted ? called.value(std::int64_t{!corrupted}) : called.none());
+  }
+}
+
 }  // namespace stoker::nvml

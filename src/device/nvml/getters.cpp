@@ -53,6 +53,7 @@ constexpr auto getter_table = std::to_array<GetterRow>({
     {Getter::retired_pages, "nvmlDeviceGetRetiredPages nvmlDeviceGetRetiredPagesPendingStatus",
      read_retired_pages},
     {Getter::remapped_rows, "nvmlDeviceGetRemappedRows", read_remapped_rows},
+    {Getter::inforom, "nvmlDeviceValidateInforom", read_inforom},
     {Getter::pcie_replay, "nvmlDeviceGetPcieReplayCounter",
      read_whole<&Functions::nvmlDeviceGetPcieReplayCounter>},
     {Getter::pcie_link, "nvmlDeviceGetCurrPcieLinkGeneration nvmlDeviceGetCurrPcieLinkWidth",

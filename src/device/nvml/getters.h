@@ -42,6 +42,7 @@ void read_xid(Card& card, const Fields& fields, Readings& out);
 void read_ecc(Card& card, const Fields& fields, Readings& out);
 void read_retired_pages(Card& card, const Fields& fields, Readings& out);
 void read_remapped_rows(Card& card, const Fields& fields, Readings& out);
+void read_inforom(Card& card, const Fields& fields, Readings& out);
 // link_getters.cpp
 void read_pcie_link(Card& card, const Fields& fields, Readings& out);
 void read_nvlink_state(Card& card, const Fields& fields, Readings& out);

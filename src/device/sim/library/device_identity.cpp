@@ -94,6 +94,11 @@ Return nvmlDeviceGetInforomConfigurationChecksum(Device device, unsigned* checks
               [](const View& view) { return view.gpu.identity.inforom_checksum; });
 }
 
+// A call's return code can be set (`stoker sim inject`), which is how an InfoROM is corrupted here.
+Return nvmlDeviceValidateInforom(Device device) {
+  return on_gpu(fn(__func__), device, true, [](const View&) { return Return::success; });
+}
+
 Return nvmlDeviceGetGspFirmwareVersion(Device device, char* version) {
   return tell_text(fn(__func__), device, version, gsp_firmware_version_size,
                    [](const View& view) { return text_of(view.gpu.identity.gsp_firmware); });
