@@ -94,6 +94,34 @@ bool asks_of_job(const Check& check) {
   return asks(check.condition) || std::ranges::any_of(check.meanwhile, asks);
 }
 
+bool asks_of_links_alone(const Check& check) {
+  if (check.scope != EntityKind::nvlink) return true;
+  const auto of_links = [](const Condition& condition) {
+    const bool limit_too = !condition.limit.of || condition.limit.of->entity == EntityKind::nvlink;
+    return limit_too && std::ranges::all_of(condition.operands, [](const Operand& operand) {
+             return operand.entity == EntityKind::nvlink;
+           });
+  };
+  return check.kind != CheckKind::frequency && of_links(check.condition) &&
+         std::ranges::all_of(check.meanwhile, of_links);
+}
+
+// Changes with every reading of a link that is new, and with each that grew stale.
+std::uint64_t sum_of_links(const Snapshot& snapshot) {
+  std::uint64_t sum = snapshot.gpus.size();
+  const auto add = [&sum](std::uint64_t word) { sum = (sum ^ word) * 0x100000001b3; };  // FNV-1a
+  for (const auto& gpu : snapshot.gpus) {
+    for (const auto& [link, readings] : gpu.nvlinks) {
+      add(link);
+      for (const auto& [field, reading] : readings.all()) {
+        add(static_cast<std::uint64_t>(reading.taken_at.since_boot.count()));
+        add(static_cast<std::uint64_t>(reading.reason));
+      }
+    }
+  }
+  return sum;
+}
+
 bool is_about_all_gpus(const Check& check) {
   return check.scope == EntityKind::node && !check.condition.operands.empty() &&
          check.condition.operands.front().entity == EntityKind::gpu;
@@ -115,19 +143,33 @@ std::optional<std::string> peers_of(const Check& check, const Subject& subject) 
 }  // namespace
 
 struct CheckEngine::Now {
-  explicit Now(const Snapshot& of)
-      : snapshot(of), work(look_at_jobs(of)), subjects(subjects_of(of, work)) {}
+  Now(const Snapshot& of, Links with_links)
+      : snapshot(of),
+        links(with_links),
+        work(look_at_jobs(of)),
+        subjects(subjects_of(of, work, links)) {}
 
   const Snapshot& snapshot;
+  Links links;
   std::vector<CardWork> work;
   std::vector<Subject> subjects;  // point into both
 };
 
-CheckEngine::CheckEngine(std::vector<Check> checks) : checks_(enabled(std::move(checks))) {}
+CheckEngine::CheckEngine(std::vector<Check> checks)
+    : checks_(enabled(std::move(checks))),
+      links_alone_(std::ranges::all_of(checks_, asks_of_links_alone)) {}
+
+bool CheckEngine::must_look_at_links(const Snapshot& snapshot) {
+  const std::uint64_t seen = sum_of_links(snapshot);
+  const bool changed = std::exchange(links_seen_, seen) != seen;
+  return changed || links_held_ || !links_alone_;
+}
 
 // First sights, and forgets what is gone.
 void CheckEngine::remember(const Now& now) {
-  for (auto& [entity, memory] : memory_) memory.present = false;
+  for (auto& [entity, memory] : memory_) {
+    memory.present = now.links == Links::left_out && entity.kind == EntityKind::nvlink;
+  }
   for (const Subject& subject : now.subjects) {
     auto& memory =
         memory_.try_emplace(subject.entity, EntityMemory{.first_seen = now.snapshot.taken_at})
@@ -197,6 +239,7 @@ void CheckEngine::conclude(const Check& check, const Now& now, Case& one,
                    .work = one.subject->work == nullptr ? "" : one.subject->work->story};
   }
   if (!memory.hold.firing() && !memory.hold.suspect()) return;
+  links_held_ = links_held_ || check.scope == EntityKind::nvlink;
   Finding finding = finding_of(check, *one.subject, memory.seen, memory.hold);
   if (!is_about_all_gpus(check)) {
     tell_readings(check, *one.subject, snapshot.taken_at, finding.evidence);
@@ -261,8 +304,9 @@ void CheckEngine::run(std::size_t index, const Now& now, std::vector<Finding>& o
 }
 
 std::vector<Finding> CheckEngine::evaluate(const Snapshot& snapshot) {
-  const Now now(snapshot);
+  const Now now(snapshot, must_look_at_links(snapshot) ? Links::too : Links::left_out);
   remember(now);
+  links_held_ = false;
   std::vector<Finding> findings;
   for (std::size_t index = 0; index < checks_.size(); ++index) run(index, now, findings);
   std::ranges::sort(findings, [](const Finding& a, const Finding& b) {

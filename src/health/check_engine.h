@@ -54,15 +54,22 @@ class CheckEngine {
   };
   struct Now;
 
+  // Has any link a reading, or a reason for none, that it did not have at the last look that was at links? Is there a
+  // finding about one, or a suspicion, that goes on by time alone? Else a look at them, which are twenty times as many as
+  // GPUs and are read every 15 s, would find what the last one found.
+  bool must_look_at_links(const store::Snapshot& snapshot);
   void remember(const Now& now);
   void run(std::size_t index, const Now& now, std::vector<Finding>& out);
   void run_for_all_gpus(std::size_t index, const Now& now, std::vector<Finding>& out);
   static void measure(const Check& check, const Now& now, Case& one);
   static void compare_with_peers(const Check& check, std::vector<Case>& cases);
-  static void conclude(const Check& check, const Now& now, Case& one, std::vector<Finding>& out);
+  void conclude(const Check& check, const Now& now, Case& one, std::vector<Finding>& out);
 
   const std::vector<Check> checks_;
+  const bool links_alone_;  // no check of links asks for what is not theirs
   std::map<Entity, EntityMemory> memory_;
+  std::uint64_t links_seen_ = 0;  // what the links read, as one number
+  bool links_held_ = false;       // a check of links fires or is suspect
 };
 
 }  // namespace stoker::health

@@ -99,8 +99,8 @@ Subject link_of(const GpuSnapshot& gpu, std::uint32_t link, const store::Reading
 
 }  // namespace
 
-std::vector<Subject> subjects_of(const store::Snapshot& snapshot,
-                                 const std::vector<CardWork>& work) {
+std::vector<Subject> subjects_of(const store::Snapshot& snapshot, const std::vector<CardWork>& work,
+                                 Links links) {
   std::vector<Subject> subjects;
   subjects.push_back({.entity = {EntityKind::node, snapshot.hostname},
                       .name = snapshot.hostname,
@@ -114,6 +114,7 @@ std::vector<Subject> subjects_of(const store::Snapshot& snapshot,
       subjects.push_back(mig_of(gpu, index, readings));
     }
     for (const auto& [link, readings] : gpu.nvlinks) {
+      if (links == Links::left_out) break;
       subjects.push_back(link_of(gpu, link, readings));
     }
     for (std::size_t n = first; n < subjects.size(); ++n) subjects[n].work = &work.at(place);

@@ -24,9 +24,11 @@ struct Subject {
   const CardWork* work = nullptr;           // of the GPU; none: the node
 };
 
+enum class Links : std::uint8_t { left_out, too };
+
 // The node, then its GPUs with their MIG instances and NVLinks. `work` is look_at_jobs() of it, and outlives them.
-std::vector<Subject> subjects_of(const store::Snapshot& snapshot,
-                                 const std::vector<CardWork>& work);
+std::vector<Subject> subjects_of(const store::Snapshot& snapshot, const std::vector<CardWork>& work,
+                                 Links links = Links::too);
 
 struct Operand {
   std::string_view name;  // "temperature", "slowdown_celsius": as the table has it
