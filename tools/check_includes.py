@@ -54,7 +54,7 @@ OWNED = {
     "boost/asio": {"src/net"},
     "boost/beast": {"src/net"},
     "curl/": {"src/net"},
-    "nlohmann/": {"src/api", "src/device/record"},
+    "nlohmann/": {"src/api", "src/device/record", "src/nccl"},
     "spdlog/": {"src/base"},
     "CLI/": {"apps/stoker"},
     "ncurses.h": {"apps/stoker"},

@@ -1,0 +1,87 @@
+#include "nccl/readers.h"
+#include "nccl/words.h"
+
+namespace stoker::nccl {
+namespace {
+
+// What srun says behind "task 3: ": a signal's name, or the exit code.
+std::optional<int> srun_code(std::string_view text) {
+  if (const auto code = number_behind<int>(text, "Exited with exit code ")) return code;
+  struct Named {
+    std::string_view word;
+    int signal;
+  };
+  for (const auto& each : {Named{"Killed", 9}, Named{"Segmentation fault", 11}, Named{"Aborted", 6},
+                           Named{"Bus error", 7}, Named{"Illegal instruction", 4},
+                           Named{"Terminated", 15}, Named{"Out Of Memory", 9}}) {
+    if (text.starts_with(each.word)) return -each.signal;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+// torch.distributed.elastic's table: "rank : 3 (local_rank: 3)", "exitcode : -9 (pid: 1739)".
+bool LauncherReader::read_table(std::string_view text, const Place& place) {
+  if (text.starts_with("Root Cause (first observed failure)")) {
+    table_ = first_ = true;
+    row_ = {};
+    return true;
+  }
+  if (text.starts_with("Failures:")) {
+    table_ = true;
+    first_ = false;
+    row_ = {};
+    return true;
+  }
+  if (!table_) return false;
+  if (text.starts_with("====")) table_ = false;
+  const auto colon = text.find(" : ");
+  const auto value = colon == npos ? std::string_view() : trimmed(text.substr(colon + 3));
+  if (text.starts_with("host ")) {
+    row_.host = value == "localhost" ? std::string() : std::string(value);
+  } else if (text.starts_with("rank ")) {
+    row_.rank = number_behind<int>(text, ": ");
+  } else if (text.starts_with("exitcode ")) {
+    row_.code = number_behind<int>(text, ": ").value_or(0);
+    row_.pid = number_behind<std::uint32_t>(text, "(pid: ").value_or(0);
+    row_.first = first_;
+    row_.place = place;
+    if (row_.code != 0) facts_.exits.push_back(row_);
+    row_ = {};
+  }
+  return true;
+}
+
+bool LauncherReader::read(const Line& line, const Place& place) {
+  const auto text = trimmed(line.text);
+  if (line.cut && !text.ends_with(')') && !text.ends_with('.')) return false;
+  if (read_table(text, place)) return true;
+  Exit exit{.place = place};
+  if (const auto code = number_behind<int>(text, "failed (exitcode: ")) {
+    exit.code = *code;
+    exit.pid = number_behind<std::uint32_t>(text, "(pid: ").value_or(0);
+    if (exit.pid == 0) return false;  // cut
+  } else if (contains(text, "noticed that process rank ") && contains(text, " exited on signal ")) {
+    exit.rank = number_behind<int>(text, "process rank ");
+    exit.pid = number_behind<std::uint32_t>(text, " with PID ").value_or(0);
+    exit.host = word_behind(text, " on node ", " .,");
+    exit.code = -number_behind<int>(text, " exited on signal ").value_or(0);
+    exit.first = true;
+  } else if (text.starts_with("srun: error: ") && contains(text, ": task")) {
+    const auto task = number_behind<int>(text, ": task ");
+    exit.host = word_behind(text, "srun: error: ", ":");
+    const auto what = task ? text.substr(text.find(": task ") + 7) : std::string_view();
+    const auto ended =
+        srun_code(task && contains(what, ": ") ? what.substr(what.find(": ") + 2) : what);
+    if (!task || !ended) return true;
+    exit.rank = task;
+    exit.code = *ended;
+  } else {
+    return false;
+  }
+  if (exit.code != 0) facts_.exits.push_back(std::move(exit));
+  return true;
+}
+
+}  // namespace stoker::nccl

@@ -1,0 +1,37 @@
+// NCCL analyzer: who waits for whom. A group's ranks each say how many collectives they have called and finished; who
+// has not called what the others wait in is missing. From torch's watchdog, its flight recorder, NCCL's own list of calls,
+// and RAS alike.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nccl/job.h"
+
+namespace stoker::nccl {
+
+struct StateVerdict {
+  Class verdict = Class::unknown;
+  Confidence confidence = Confidence::unknown;
+  std::vector<int> ranks;
+  std::string why;  // one sentence
+  std::vector<Place> evidence;
+  std::string group;
+  StateSource source = StateSource::log;
+  std::optional<double> since;  // when the oldest wait began
+};
+
+// The groups of a job as far as anything tells of them.
+std::vector<GroupStates> group_states(const Job& job, const Facts& facts);
+
+// What they mean: at most one verdict, of the group that the others wait for.
+std::optional<StateVerdict> judge_states(const std::vector<GroupStates>& groups, const Job& job);
+
+// "rank 3", "ranks 0-2, 5"; "no rank" for none.
+std::string rank_list(const std::vector<int>& ranks);
+
+// "ALLREDUCE of 268435456 elements"
+std::string op_text(const Op& op);
+
+}  // namespace stoker::nccl

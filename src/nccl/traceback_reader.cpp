@@ -1,0 +1,106 @@
+#include <algorithm>
+#include <array>
+
+#include "nccl/readers.h"
+#include "nccl/words.h"
+
+namespace stoker::nccl {
+namespace {
+
+struct Follower {
+  std::string_view type, message;
+};
+constexpr auto followers = std::to_array<Follower>({
+#define EXCEPTION(type, message) {type, message},
+#include "nccl/exceptions.def"
+#undef EXCEPTION
+});
+
+// "torch.distributed.DistBackendError: NCCL error in: ..." -> its type; empty: the line is no exception's.
+std::string_view exception_type(std::string_view text) {
+  const auto end = text.find_first_of(": \t");
+  const auto type = text.substr(0, end);
+  if (type.empty() || (end != npos && text[end] != ':')) return {};
+  const bool word = std::all_of(type.begin(), type.end(), [](char c) {
+    return c == '.' || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c);
+  });
+  const auto name = type.substr(type.rfind('.') + 1);
+  return word && !name.empty() && name.front() >= 'A' && name.front() <= 'Z' ? type
+                                                                             : std::string_view();
+}
+
+bool follows(std::string_view type, std::string_view message) {
+  const auto name = type.substr(type.rfind('.') + 1);
+  return std::any_of(followers.begin(), followers.end(), [&](const Follower& each) {
+    return name == each.type && message.starts_with(each.message);
+  });
+}
+
+constexpr int longest_traceback = 3000;  // lines
+constexpr std::size_t most_open = 4096;
+
+}  // namespace
+
+void TracebackReader::ended(const Line& line, const Place& place) {
+  const auto type = exception_type(line.text);
+  if (type.empty() || (line.cut && type.size() == line.text.size())) return;
+  const auto message = trimmed(line.text.substr(std::min(type.size() + 1, line.text.size())));
+  if (const auto* sign = find_sign(Where::exception, line.text)) {
+    add_hit(facts_, {.sign = sign, .rank = line.rank, .place = place});
+    return;
+  }
+  const bool consequence = follows(type, message);
+  // The first is kept of each rank, and of each file where no rank is said; then what only follows is no news.
+  for (const auto& each : facts_.exceptions) {
+    if (each.rank == line.rank && each.place.file == place.file &&
+        (each.consequence == consequence))
+      return;
+  }
+  facts_.exceptions.push_back({.rank = line.rank,
+                               .type = std::string(type),
+                               .message = shown(message, 200),
+                               .consequence = consequence,
+                               .place = place});
+}
+
+bool TracebackReader::read(const Line& line, const Place& place) {
+  if (const auto last = last_error_.find(line.front); last != last_error_.end()) {
+    last_error_.erase(last);
+    if (const auto* sign = find_sign(Where::warn, line.text);
+        sign != nullptr && !sign->pattern.empty()) {
+      Hit hit{.sign = sign, .rank = line.rank, .place = place};
+      if (sign->verdict == Class::user_code) {
+        for (auto at = line.text.find("rank "); at != npos; at = line.text.find("rank ", at + 1)) {
+          if (const auto rank = number_behind<int>(line.text.substr(at), "rank "))
+            hit.named_ranks.push_back(*rank);
+        }
+      }
+      add_hit(facts_, std::move(hit));
+    }
+    return true;
+  }
+  if (trimmed(line.text) == "Last error:") {
+    if (last_error_.size() < most_open) last_error_[std::string(line.front)] = 1;
+    return true;
+  }
+  if (line.text.starts_with("Traceback (most recent call last)")) {
+    if (open_.size() < most_open) open_[std::string(line.front)] = 0;
+    return true;
+  }
+  const auto open = open_.find(line.front);
+  if (open == open_.end()) {
+    // torch and vLLM also print an exception's last line alone.
+    const bool torch = line.text.starts_with("torch.") || line.text.starts_with("RuntimeError: ");
+    if (torch && !exception_type(line.text).empty()) ended(line, place);
+    return torch;
+  }
+  if (trimmed(line.text).empty() || line.text.front() == ' ' || line.text.front() == '\t') {
+    if (++open->second > longest_traceback) open_.erase(open);
+    return true;
+  }
+  open_.erase(open);
+  ended(line, place);
+  return true;
+}
+
+}  // namespace stoker::nccl
