@@ -25,6 +25,7 @@ void add_incident_verb(CLI::App& app, int& exit_code);
 void add_notify_verb(CLI::App& app, int& exit_code);
 void add_expect_verb(CLI::App& app, int& exit_code);
 void add_xid_verb(CLI::App& app, int& exit_code);
+void add_nccl_verb(CLI::App& app, int& exit_code);
 void add_explain_verb(CLI::App& app, int& exit_code);
 void add_checks_verb(CLI::App& app, int& exit_code);
 void add_fields_verb(CLI::App& app, int& exit_code);
