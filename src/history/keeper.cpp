@@ -1,16 +1,10 @@
 #include "history/keeper.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdio>
-#include <filesystem>
 
 #include "base/log.h"
+#include "base/replace_file.h"
 #include "base/sleep.h"
-#include "base/unique_fd.h"
 #include "base/write_all.h"
 #include "history/compressed.h"
 
@@ -28,31 +22,11 @@ Result<void> write_compressed(const History& history, int fd, const std::string&
   return compressor.finish();
 }
 
-// The name is on disk when the folder is.
-void sync_folder_of(const std::string& path) {
-  const auto folder = std::filesystem::path(path).parent_path();
-  const UniqueFd fd(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (fd.valid()) fsync(fd.get());
-}
-
 }  // namespace
 
 Result<void> save(const History& history, const std::string& path) {
-  const std::string beside = path + ".new";
-  unlink(beside.c_str());  // of a process that was killed while it saved; or a pipe, to wait for
-  const UniqueFd fd(open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
-  if (!fd.valid()) return fail(Error::from_errno(errno, fmt::format("open {}", beside)));
-  if (auto done = write_compressed(history, fd.get(), beside); !done) {
-    unlink(beside.c_str());
-    return done;
-  }
-  if (fsync(fd.get()) != 0 || std::rename(beside.c_str(), path.c_str()) != 0) {
-    auto error = Error::from_errno(errno, fmt::format("put {} in place", path));
-    unlink(beside.c_str());
-    return fail(std::move(error));
-  }
-  sync_folder_of(path);
-  return {};
+  return replace_file(
+      path, [&](int fd, const std::string& name) { return write_compressed(history, fd, name); });
 }
 
 Result<void> load(History& history, const std::string& path) {
