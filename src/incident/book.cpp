@@ -61,6 +61,37 @@ Fit fit(const Incident& incident, const Signal& signal) {
   return of_programs && !same_subject(incident, signal) ? Fit::none : Fit::family;
 }
 
+// The incident that `signal` belongs to; nullptr: none.
+template <typename Incidents>
+auto best_home(Incidents& incidents, const Signal& signal) -> decltype(&incidents.begin()->second) {
+  decltype(&incidents.begin()->second) best = nullptr;
+  Fit best_fit = Fit::none;
+  for (auto& [id, incident] : incidents) {
+    if (is_over(incident)) continue;
+    const Fit how = fit(incident, signal);
+    // Among equals the newest.
+    if (how == Fit::none || how < best_fit) continue;
+    best = &incident;
+    best_fit = how;
+  }
+  return best;
+}
+
+// What has held for long is found now.
+Signal as_news(Signal finding, WallTime now) {
+  finding.at = std::max(finding.at, WallTime{now.since_epoch - fresh_for});
+  return finding;
+}
+
+bool is_same(const Finding& one, const Finding& other) {
+  return one.rule == other.rule && one.entity == other.entity;
+}
+
+bool holds(const Incident& incident, const Finding& finding) {
+  return std::ranges::any_of(incident.findings,
+                             [&](const Finding& held) { return is_same(held, finding); });
+}
+
 // The driver's `fix`, and what has to be done after it where `action` is more than the driver can ask for.
 std::string with_what_comes_after(const std::string& fix, Action action, const std::string& then) {
   using enum Action;
@@ -111,18 +142,25 @@ void Book::restore(std::vector<Incident> incidents) {
   make_room();
 }
 
-Incident* Book::home_of(const Signal& signal) {
-  Incident* best = nullptr;
-  Fit best_fit = Fit::none;
-  for (auto& [id, incident] : incidents_) {
-    if (is_over(incident)) continue;
-    const Fit how = fit(incident, signal);
-    // Among equals the newest.
-    if (how == Fit::none || how < best_fit) continue;
-    best = &incident;
-    best_fit = how;
+Incident* Book::home_of(const Signal& signal) { return best_home(incidents_, signal); }
+
+bool Book::has_home(const Signal& signal, WallTime now) const {
+  if (!signal.finding) {
+    const Incident* home = best_home(incidents_, signal);
+    return home != nullptr && home->state != IncidentState::proving;
   }
-  return best;
+  for (const auto& [id, incident] : incidents_) {
+    if (!is_over(incident) && holds(incident, *signal.finding)) return true;
+  }
+  const Incident* home = best_home(incidents_, as_news(signal, now));
+  return home != nullptr && home->state != IncidentState::proving;
+}
+
+bool Book::has_open(const Entity& entity) const {
+  return std::ranges::any_of(incidents_, [&](const auto& entry) {
+    const Incident& one = entry.second;
+    return one.entity == entity && !is_over(one) && one.state != IncidentState::proving;
+  });
 }
 
 std::uint64_t Book::earlier(const Signal& signal) const {
@@ -263,9 +301,8 @@ void Book::hear(const Signal& signal) {
 }
 
 void Book::hold_finding(Incident& incident, const Signal& signal) {
-  const auto held = std::ranges::find_if(incident.findings, [&](const Finding& one) {
-    return one.rule == signal.finding->rule && one.entity == signal.finding->entity;
-  });
+  const auto held = std::ranges::find_if(
+      incident.findings, [&](const Finding& one) { return is_same(one, *signal.finding); });
   if (held == incident.findings.end()) {
     join(incident, signal);
     incident.findings.push_back(*signal.finding);
@@ -288,9 +325,7 @@ void Book::find(std::span<const Signal> signals, const NodeView& node, WallTime 
     const auto known = homes.find(name);
     Incident* home = known == homes.end() ? nullptr : known->second;
     if (home == nullptr || is_over(*home)) {
-      Signal fresh = signal;
-      fresh.at = std::max(fresh.at, WallTime{now.since_epoch - fresh_for});
-      home = home_of(fresh);
+      home = home_of(as_news(signal, now));
       if (home == nullptr) home = &open(signal);
     }
     hold_finding(*home, signal);

@@ -64,6 +64,10 @@ class Book {
   void recall(const Signal& signal);
   // The driver says that this GPU needs nothing any more.
   void hear_recovered(const Entity& gpu, WallTime at);
+  // Would it join an incident that people have been told of and that holds?
+  [[nodiscard]] bool has_home(const Signal& signal, WallTime now) const;
+  // Is there one about it that people have been told of and that holds?
+  [[nodiscard]] bool has_open(const Entity& entity) const;
   // All that is found now, with what is known of the node.
   void find(std::span<const Signal> signals, const NodeView& node, WallTime now);
   // Time has passed.

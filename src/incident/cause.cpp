@@ -16,11 +16,14 @@ enum class Id : std::uint8_t {
 
 constexpr bool stands = true;
 constexpr bool passes = false;
+constexpr bool told = true;
+constexpr bool held = false;
 
 const std::vector<Cause>& rows() {
   static const std::vector<Cause> all = {
-#define STOKER_CAUSE(id, word, family, rank, severity, quiet, stands, title) \
-  {word, Family::family, rank, Severity::severity, std::chrono::seconds(quiet), stands, title},
+#define STOKER_CAUSE(id, word, family, rank, severity, quiet, stands, maintenance, title) \
+  {word,   Family::family, rank, Severity::severity, std::chrono::seconds(quiet),         \
+   stands, maintenance,    title},
 #include "incident/causes.def"
 #undef STOKER_CAUSE
   };

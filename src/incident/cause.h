@@ -37,6 +37,7 @@ struct Cause {
   Severity severity = Severity::warning;
   std::chrono::seconds quiet{600};
   bool stands = false;
+  bool told_in_maintenance = false;
   std::string_view title;
 };
 

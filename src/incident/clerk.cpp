@@ -53,6 +53,16 @@ void Clerk::restore(std::vector<Incident> incidents, const std::vector<ReadMark>
   for (const auto& mark : marks) marks_[mark.source] = mark;
 }
 
+void Clerk::begin_maintenance(std::string who, std::string why, Nanoseconds length, Now now) {
+  held_back_.begin({.began = now.wall,
+                    .ends = WallTime{now.wall.since_epoch + length},
+                    .began_at = now.monotonic,
+                    .boot = boot_,
+                    .who = std::move(who),
+                    .why = std::move(why),
+                    .waiting = {}});
+}
+
 void Clerk::follow(const std::string& source) {
   if (marks_.contains(source)) return;
   marks_[source] = first_mark({boot_, source}, began_);
@@ -63,7 +73,7 @@ void Clerk::hear(const std::vector<Event>& events, Now now) {
   if (seen_) return hear_now(events, now);
   // After a restart the log begins with what was heard before it.
   for (const Event& event : events) {
-    if (!was_heard(event, marks_, now)) waiting_.push_back(event);
+    if (!was_heard(event, marks_, now) || held_back_.expects(event)) waiting_.push_back(event);
   }
   if (waiting_.size() >= most_waiting) hear_now(std::exchange(waiting_, {}), now);
 }
@@ -79,7 +89,10 @@ void Clerk::hear_now(const std::vector<Event>& events, Now now) {
   // One record may hold several events.
   const Marks before = marks_;
   for (const Event& event : events) {
-    if (was_heard(event, before, now)) continue;
+    if (was_heard(event, before, now)) {
+      if (held_back_.expects(event)) hear_one(event, false, now);
+      continue;
+    }
     const WallTime at = event.time.value_or(now.wall);
     const auto found = before.find(event.origin.source);
     ReadMark mark = found == before.end() ? first_mark(event.origin, began_) : found->second;
@@ -90,7 +103,7 @@ void Clerk::hear_now(const std::vector<Event>& events, Now now) {
     // What has just happened is no history, whatever the wall clock was when this node was first watched.
     const bool old = now.wall.since_epoch - at.since_epoch > news_for &&
                      at.since_epoch < mark.since.since_epoch - news_for;
-    hear_one(event, old, now.wall);
+    hear_one(event, old, now);
     mark.offset = event.origin.offset;
     mark.at = since_boot(event, now);
     marks_[event.origin.source] = mark;
@@ -98,16 +111,22 @@ void Clerk::hear_now(const std::vector<Event>& events, Now now) {
   }
 }
 
-void Clerk::hear_one(const Event& event, bool old, WallTime now) {
-  auto signal = signal_of(event, view_, now);
+void Clerk::hear_one(const Event& event, bool old, Now now) {
+  auto signal = signal_of(event, view_, now.wall);
   if (signal) {
     if (detail(event, "writer") == "program") be_a_trial(*signal);
-    old ? book_.recall(*signal) : book_.hear(*signal);
+    if (old) {
+      book_.recall(*signal);
+    } else if (!held_back_.takes(event, *signal, book_, now)) {
+      book_.hear(*signal);
+    }
   }
   if (old || !event.pci || !says_recovered(event)) return;
   for (const auto& gpu : view_.gpus) {
     if (gpu.pci != *event.pci) continue;
-    book_.hear_recovered({EntityKind::gpu, gpu.uuid}, event.time.value_or(now));
+    const Entity entity{EntityKind::gpu, gpu.uuid};
+    book_.hear_recovered(entity, event.time.value_or(now.wall));
+    held_back_.recovered(entity, book_);
   }
 }
 
@@ -116,9 +135,11 @@ void Clerk::look(const store::Snapshot& snapshot, Now now) {
   if (!seen_ && !is_ready(snapshot, now.monotonic)) return;
   seen_ = true;
   hear_now(std::exchange(waiting_, {}), now);
+  held_back_.pass(view_, now, book_);
   checked_ = engine_->evaluate(snapshot);
   std::erase_if(checked_, [](const Finding& one) { return one.state != FindingState::firing; });
   found_ = health::evaluate(snapshot, expected_, checked_);
+  hold_back(found_, now);
   std::vector<Signal> signals;
   for (const Finding& finding : found_) {
     if (auto signal = signal_of(finding, view_, now.wall)) signals.push_back(std::move(*signal));

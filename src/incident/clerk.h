@@ -13,6 +13,8 @@
 #include "health/check_engine.h"
 #include "health/expected.h"
 #include "incident/book.h"
+#include "incident/hold_back.h"
+#include "incident/now.h"
 #include "incident/signal.h"
 #include "model/event.h"
 #include "model/finding.h"
@@ -21,17 +23,12 @@
 
 namespace stoker::incident {
 
-// The same moment by both clocks of the node.
-struct Now {
-  MonotonicTime monotonic;
-  WallTime wall;
-};
-inline Now now_of(const Clock& clock) { return {clock.monotonic(), clock.wall()}; }
-
 class Clerk {
  public:
-  // `boot`: boot id; empty: not known. `began`: what is told of long before is old where nothing was kept.
-  Clerk(std::string boot, WallTime began) : boot_(std::move(boot)), began_(began) {}
+  // `boot`: boot id; empty: not known. `began`: what is told of long before is old where nothing was kept. `booted`: when
+  // the boot began, by the monotonic clock: zero but in a story of several boots.
+  Clerk(std::string boot, WallTime began, MonotonicTime booted = {})
+      : boot_(std::move(boot)), began_(began), held_back_(boot_, booted) {}
 
   void set_expected(health::Expected expected) { expected_ = std::move(expected); }
   // The last events, oldest first, for a look at what an incident is about; not set: none.
@@ -40,6 +37,20 @@ class Clerk {
   void set_checks(std::vector<health::Check> checks);
   // What was kept before a restart.
   void restore(std::vector<Incident> incidents, const std::vector<ReadMark>& marks);
+  // A planned maintenance that was kept before a restart.
+  void restore(Maintenance mark) { held_back_.restore(std::move(mark)); }
+  // From now on, for so long.
+  void begin_maintenance(std::string who, std::string why, Nanoseconds length, Now now);
+  // What was held back, and still holds, is told.
+  void end_maintenance() { held_back_.end(book_); }
+  // nullopt: none, or it is over.
+  [[nodiscard]] const std::optional<Maintenance>& maintenance() const { return held_back_.mark(); }
+  // Until when it holds things back, by the wall clock of now; nullopt: it does not.
+  [[nodiscard]] std::optional<WallTime> held_until(Now now) const { return held_back_.until(now); }
+  // Makes suspicions of those that would open an incident, and are held back.
+  void hold_back(std::vector<Finding>& findings, Now now) const {
+    held_back_.hold(findings, book_, view_, now);
+  }
   // This source is read from now on; what it told before is old, where nothing was kept.
   void follow(const std::string& source);
 
@@ -66,13 +77,14 @@ class Clerk {
 
   static bool was_heard(const Event& event, const Marks& before, const Now& now);
   void hear_now(const std::vector<Event>& events, Now now);
-  void hear_one(const Event& event, bool old, WallTime now);
+  void hear_one(const Event& event, bool old, Now now);
 
   // Constant after construction.
   const std::string boot_;
   const WallTime began_;
 
   Book book_;
+  HoldBack held_back_;
   NodeView view_;
   bool seen_ = false;           // has view_ got the node's GPUs?
   std::vector<Event> waiting_;  // for that

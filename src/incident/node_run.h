@@ -46,6 +46,9 @@ class NodeRun {
   // The agent ends and starts again, in the boot `boot`: incidents and how far each source was read are kept, and
   // nothing else.
   void restart(const std::string& boot);
+  // A planned maintenance, which outlives a restart too.
+  void begin_maintenance(Nanoseconds length, const std::string& who, const std::string& why);
+  void end_maintenance();
 
   [[nodiscard]] Clerk& clerk() { return *clerk_; }
   [[nodiscard]] const Clerk& clerk() const { return *clerk_; }
@@ -60,11 +63,13 @@ class NodeRun {
     store::Store store;
     sample::Derive derive;
   };
-  void start(const std::string& boot);
+  void start(const std::string& boot, MonotonicTime booted);
   void note_incidents();
 
   const NodeRunParts parts_;
   ManualClock clock_;
+  std::string boot_;
+  MonotonicTime booted_;  // when it began, by a clock that goes on through all boots
   std::unique_ptr<Node> node_;
   std::unique_ptr<Clerk> clerk_;
   store::Snapshot snapshot_;

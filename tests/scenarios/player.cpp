@@ -77,6 +77,10 @@ class Player {
   void operator()(const ClockMoved& moved) {
     run_.set_wall({run_.clock().wall().since_epoch + moved.by});
   }
+  void operator()(const Upkeep& upkeep) {
+    if (upkeep.length == Nanoseconds{0}) return run_.end_maintenance();
+    run_.begin_maintenance(upkeep.length, "somebody", "planned");
+  }
   void operator()(const Asked& asked);
   // They are looked at when all has happened.
   void operator()(const ExpectFinding& /*expected*/) {}

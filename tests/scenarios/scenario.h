@@ -78,6 +78,10 @@ struct Restart {
 struct ClockMoved {
   Nanoseconds by{0};
 };
+// Somebody begins a planned maintenance; of no length: it is over.
+struct Upkeep {
+  Nanoseconds length{0};
+};
 // What a person does to the open incident of this cause.
 struct Asked {
   std::string cause;
@@ -104,7 +108,7 @@ struct ExpectVerdict {
 
 using Act =
     std::variant<Set, GpuTold, XidTold, Runs, Line, SourceTold, DriverTold, Restart, ClockMoved,
-                 Asked, ExpectFinding, ExpectIncident, ExpectCount, ExpectVerdict>;
+                 Upkeep, Asked, ExpectFinding, ExpectIncident, ExpectCount, ExpectVerdict>;
 
 struct Step {
   Nanoseconds at{0};  // before zero: in the kernel's log when the agent starts

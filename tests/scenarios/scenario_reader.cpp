@@ -274,6 +274,16 @@ Result<Act> clock_act(Words& words) {
   return Act(ClockMoved{.by = back ? -*by : *by});
 }
 
+Result<Act> upkeep_act(Words& words) {
+  const auto word = words.take();
+  if (word == "over") return Act(Upkeep{});
+  const auto length = parse_duration(word);
+  if (!length)
+    return words.wrong(fmt::format("maintenance: {}, or over", length.error().message()));
+  if (*length <= Nanoseconds{0}) return words.wrong("maintenance: longer than nothing, or over");
+  return Act(Upkeep{.length = *length});
+}
+
 Result<Act> asked_act(Words& words) {
   const auto word = words.take();
   const auto to = incident_state_of(word);
@@ -295,6 +305,7 @@ Result<Act> act_of(Words& words, const Scenario& scenario) {
   if (verb == "boot") return Act(Restart{std::string(words.take())});
   if (verb == "restart") return Act(Restart{});
   if (verb == "clock") return clock_act(words);
+  if (verb == "maintenance") return upkeep_act(words);
   if (verb == "somebody") return asked_act(words);
   if (verb == "expect") return expect_act(words, scenario);
   if (verb == "source") {
@@ -304,7 +315,7 @@ Result<Act> act_of(Words& words, const Scenario& scenario) {
   }
   return words.wrong(fmt::format(
       "\"{}\" is nothing that happens: gpu, node, kmsg, kmsg-by-program, journal, source, driver, "
-      "boot, restart, clock, somebody, expect",
+      "boot, restart, clock, maintenance, somebody, expect",
       verb));
 }
 
