@@ -60,7 +60,13 @@ api::ServiceOptions service_options(const Settings& settings, const history::His
           .incident_feed = &feed,
           .user_name = [](std::uint32_t id) { return user_name(id); },
           .incident_problems = std::move(incident_problems),
-          .replay = replay_told(replay)};
+          .replay = replay_told(replay),
+          .maintenance = [&incidents] { return incidents.maintenance(); },
+          .change_maintenance =
+              [&incidents](const MaintenanceRequest& request) {
+                return incidents.change_maintenance(request);
+              },
+          .hold_back = [&incidents](std::vector<Finding>& found) { incidents.hold_back(found); }};
 }
 
 device::probe::SupervisorOptions supervisor_options(const Settings& settings) {
@@ -189,6 +195,7 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
       incidents_({.clock = clock_,
                   .snapshot = [this] { return store_.snapshot(); },
                   .file = data_ ? data_->path() + "/incidents.db" : std::string(),
+                  .maintenance_file = data_ ? data_->path() + "/maintenance.json" : std::string(),
                   .boot = boot_of(env_.get()),
                   .log = settings.flag(OptionId::events_kernel_log) ? kernel_log_path : "",
                   .expected = expected_of(settings),

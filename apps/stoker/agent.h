@@ -34,9 +34,6 @@
 
 namespace stoker::app {
 
-// The name of the Unix socket in the data folder, through which incidents are changed.
-inline constexpr const char* control_socket = "stoker.sock";
-
 // What stands before the store; tests put their own source here.
 struct SourceParts {
   std::unique_ptr<device::Source> source;

@@ -11,6 +11,7 @@
 
 #include "api/views.h"
 #include "base/host_port.h"
+#include "data_folder.h"
 #include "net/http_client.h"
 #include "verbs.h"
 
@@ -168,6 +169,25 @@ Result<void> follow_agent(const AgentFlags& flags, std::string_view path,
   if (!wanted) return {};
   if (!answer) return fail(answer.error());
   return fail(ErrorCode::unavailable, fmt::format("the agent at {} has ended", *url));
+}
+
+Result<std::string> ask_for_change(const ConfigFlags& config, const std::string& path,
+                                   const std::string& body) {
+  const auto settings = resolve_settings(config);
+  if (!settings) return fail(ErrorCode::invalid_input, "the config above is wrong");
+  const auto socket = settings->text(config::OptionId::data) + "/" + control_socket;
+  auto answer = net::http_send(
+      {.method = "POST", .url = "http://agent" + path, .body = body, .unix_socket = socket});
+  if (!answer) {
+    return fail(ErrorCode::unavailable,
+                fmt::format("no agent answers at {}: it has to run on this machine with this "
+                            "--data DIR, and you have to be its user or root ({})",
+                            socket, answer.error().message()));
+  }
+  if (answer->status != 200) {
+    return fail(ErrorCode::internal, api::error_message(answer->body));
+  }
+  return std::move(answer->body);
 }
 
 CLI::Option* add_output_flag(CLI::App& verb, Output& output, std::string_view formats) {

@@ -54,6 +54,11 @@ Result<void> follow_agent(const AgentFlags& flags, std::string_view path,
 // -o/--output, one of the words of `formats` ("table|json|yaml").
 CLI::Option* add_output_flag(CLI::App& verb, Output& output, std::string_view formats);
 
+// A POST through the socket in the data folder, for which the config needs the option `data`: the agent's document. The
+// error says what to do.
+Result<std::string> ask_for_change(const ConfigFlags& config, const std::string& path,
+                                   const std::string& body);
+
 // Prints `document` of the API as `output`, which is neither table nor plot.
 int print_document(const std::string& document, Output output);
 

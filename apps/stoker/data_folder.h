@@ -8,6 +8,9 @@
 
 namespace stoker::app {
 
+// The name of the Unix socket in it, through which incidents are changed and maintenances planned.
+inline constexpr const char* control_socket = "stoker.sock";
+
 class DataFolder {
  public:
   // Makes `path` (and what is missing above it) and takes its lock. unavailable with the pid of the

@@ -46,6 +46,7 @@ Result<std::string> put_aside(const std::string& file, WallTime now) {
 IncidentDesk::IncidentDesk(IncidentParts parts)
     : parts_(std::move(parts)),
       began_(parts_.clock.wall()),
+      maintenance_file_(parts_.maintenance_file),
       clerk_(parts_.boot, began_),
       check_problems_(parts_.checks.findings) {
   const MutexLock file_lock(file_mutex_);
@@ -54,6 +55,8 @@ IncidentDesk::IncidentDesk(IncidentParts parts)
   clerk_.set_checks(parts_.checks.checks);
   clerk_.set_events(parts_.events);
   if (!parts_.file.empty()) open_file();
+  if (auto mark = maintenance_file_.load()) clerk_.restore(*std::move(mark));
+  maintenance_problem_ = maintenance_file_.problem();
   if (!parts_.log.empty()) clerk_.follow(parts_.log);
 }
 
@@ -151,6 +154,7 @@ void IncidentDesk::collect() {
 
 void IncidentDesk::save() {
   const MutexLock file_lock(file_mutex_);
+  static_cast<void>(keep_maintenance());
   std::map<std::uint64_t, Incident> taken;
   std::vector<ReadMark> marks;
   {
@@ -169,6 +173,60 @@ void IncidentDesk::save() {
   }
   // Where nothing can be written people have to be told all the same.
   if (parts_.on_saved) parts_.on_saved(incidents);
+}
+
+std::optional<MaintenanceNow> IncidentDesk::maintenance() const {
+  const MutexLock lock(mutex_);
+  const auto until = clerk_.held_until(incident::now_of(parts_.clock));
+  if (!until) return std::nullopt;
+  return MaintenanceNow{*clerk_.maintenance(), *until};
+}
+
+Result<void> IncidentDesk::keep_maintenance() {
+  const auto mark = [&] {
+    const MutexLock lock(mutex_);
+    return clerk_.maintenance();
+  }();
+  auto kept = maintenance_file_.keep(mark);
+  const MutexLock lock(mutex_);
+  maintenance_problem_ = maintenance_file_.problem();
+  return kept;
+}
+
+Result<std::optional<MaintenanceNow>> IncidentDesk::change_maintenance(
+    const MaintenanceRequest& request) {
+  const auto now = incident::now_of(parts_.clock);
+  {
+    const MutexLock file_lock(file_mutex_);
+    {
+      const MutexLock lock(mutex_);
+      if (!request.length && !clerk_.held_until(now)) {
+        return fail(ErrorCode::not_found, "no maintenance is planned");
+      }
+      if (request.length) {
+        clerk_.begin_maintenance(request.who, request.why, *request.length, now);
+      } else {
+        clerk_.end_maintenance();
+      }
+      collect();
+    }
+    if (auto kept = keep_maintenance(); !kept && request.length) {
+      const MutexLock lock(mutex_);
+      clerk_.end_maintenance();
+      return fail(Error(kept.error().code(), "it would not outlive a boot, and does not begin")
+                      .caused_by(kept.error()));
+    }
+  }
+  save();
+  log::info(
+      "maintenance",
+      {{"what", request.length ? "begins" : "is over"}, {"by", request.who}, {"why", request.why}});
+  return maintenance();
+}
+
+void IncidentDesk::hold_back(std::vector<Finding>& findings) const {
+  const MutexLock lock(mutex_);
+  clerk_.hold_back(findings, incident::now_of(parts_.clock));
 }
 
 std::vector<SentMark> IncidentDesk::sent() const {
@@ -234,6 +292,7 @@ std::vector<Finding> IncidentDesk::problems() const {
   std::vector<Finding> found = check_problems_;
   if (put_aside_) found.push_back(*put_aside_);
   if (problem_) found.push_back(*problem_);
+  if (maintenance_problem_) found.push_back(*maintenance_problem_);
   return found;
 }
 

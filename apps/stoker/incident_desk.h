@@ -18,6 +18,7 @@
 #include "health/checks.h"
 #include "health/expected.h"
 #include "incident/clerk.h"
+#include "maintenance_file.h"
 #include "model/event.h"
 #include "store/snapshot.h"
 
@@ -26,9 +27,10 @@ namespace stoker::app {
 struct IncidentParts {
   const Clock& clock;
   std::function<store::Snapshot()> snapshot;
-  std::string file;  // empty: nothing outlives the process (a replay)
-  std::string boot;  // boot id; empty: not known
-  std::string log;   // the source of events that is followed, "/dev/kmsg"; empty: none is
+  std::string file;              // empty: nothing outlives the process (a replay)
+  std::string maintenance_file;  // likewise
+  std::string boot;              // boot id; empty: not known
+  std::string log;  // the source of events that is followed, "/dev/kmsg"; empty: none is
   health::Expected expected;
   health::CheckSet checks;
   // The last events, oldest first; not set: none are kept.
@@ -68,6 +70,13 @@ class IncidentDesk {
   // Written when it returns.
   Result<Incident> request(std::uint64_t id, const incident::Request& request)
       EXCLUDES(file_mutex_, mutex_);
+  // The planned maintenance that holds something back now.
+  [[nodiscard]] std::optional<MaintenanceNow> maintenance() const EXCLUDES(mutex_);
+  // Begins or ends one; written when it returns. not_found: there is none to end.
+  Result<std::optional<MaintenanceNow>> change_maintenance(const MaintenanceRequest& request)
+      EXCLUDES(file_mutex_, mutex_);
+  // Makes suspicions of the findings that it holds back.
+  void hold_back(std::vector<Finding>& findings) const EXCLUDES(mutex_);
   // What was sent of them before a restart.
   [[nodiscard]] std::vector<SentMark> sent() const EXCLUDES(mutex_);
   void on_sent(const SentMark& sent) EXCLUDES(file_mutex_);
@@ -78,6 +87,8 @@ class IncidentDesk {
 
  private:
   void open_file() REQUIRES(file_mutex_, mutex_);
+  // Before the incidents: what waits for the end of a maintenance counts as read there.
+  Result<void> keep_maintenance() REQUIRES(file_mutex_) EXCLUDES(mutex_);
   void run(const std::stop_token& stop);
   // Takes what changed to be written.
   void collect() REQUIRES(mutex_);
@@ -91,6 +102,7 @@ class IncidentDesk {
   // Before mutex_, where both are held.
   Mutex file_mutex_;
   std::unique_ptr<db::IncidentDb> file_ GUARDED_BY(file_mutex_);  // nullptr: see problem_
+  MaintenanceFile maintenance_file_ GUARDED_BY(file_mutex_);
 
   mutable Mutex mutex_;
   CondVar changed_;
@@ -101,6 +113,7 @@ class IncidentDesk {
   std::map<std::uint64_t, Incident> unsaved_ GUARDED_BY(mutex_);
   std::optional<Finding> put_aside_ GUARDED_BY(mutex_);
   std::optional<Finding> problem_ GUARDED_BY(mutex_);
+  std::optional<Finding> maintenance_problem_ GUARDED_BY(mutex_);
 
   std::jthread thread_;
 };

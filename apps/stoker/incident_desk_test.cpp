@@ -53,10 +53,12 @@ class Desk : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   [[nodiscard]] std::string file() const { return folder_ / "incidents.db"; }
+  [[nodiscard]] std::string mark_file() const { return folder_ / "maintenance.json"; }
   std::unique_ptr<IncidentDesk> open(const std::string& boot = "boot-1") {
     return std::make_unique<IncidentDesk>(IncidentParts{.clock = clock_,
                                                         .snapshot = [this] { return snapshot_; },
                                                         .file = file(),
+                                                        .maintenance_file = mark_file(),
                                                         .boot = boot,
                                                         .log = "/dev/kmsg",
                                                         .expected = {},
@@ -179,6 +181,59 @@ TEST_F(Desk, ALineThatAProgramWroteIsShownAsSuchAndAsksForNothing) {
   desk->on_events(said(off_bus, 0, 11));
   EXPECT_EQ(desk->kept().size(), 2U);
   EXPECT_EQ(desk->kept()[1].severity, Severity::critical);
+}
+
+TEST_F(Desk, WhatWaitsForTheEndOfAMaintenanceIsToldAfterAKillTooAndOnce) {
+  constexpr const char* firmware =
+      "NVRM: Xid (PCI:0000:20:00): 62, pid=7, name=train, 27c2 00009a58 00000000";
+  {
+    const auto desk = open();
+    desk->look();
+    ASSERT_TRUE(desk->change_maintenance({.length = Seconds(600), .who = "root", .why = "x"}));
+    desk->on_events(said(firmware, 0, 10));
+    desk->save();
+  }
+  clock_.advance(Seconds(60));
+  {
+    const auto desk = open();
+    ASSERT_TRUE(desk->maintenance());
+    EXPECT_EQ(desk->maintenance()->until, WallTime{clock_.wall().since_epoch + Seconds(540)});
+    desk->look();
+    desk->on_events(said(firmware, 60, 10));
+    EXPECT_THAT(told(*desk), IsEmpty());
+  }
+  clock_.advance(Seconds(600));
+  {
+    const auto desk = open();
+    desk->look();
+    EXPECT_FALSE(desk->maintenance());
+    desk->on_events(said(firmware, 660, 10));
+    EXPECT_THAT(told(*desk), ElementsAre("open gpu-firmware GPU-1 x1"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(mark_file()));
+  const auto desk = open();
+  desk->look();
+  desk->on_events(said(firmware, 660, 10));
+  EXPECT_THAT(told(*desk), ElementsAre("open gpu-firmware GPU-1 x1"));
+}
+
+TEST_F(Desk, AMaintenanceThatCanNotBeKeptDoesNotBeginAndAFileThatIsNoneHoldsNothingBack) {
+  std::ofstream(mark_file()) << "{\"schema\":";
+  {
+    const auto desk = open();
+    EXPECT_FALSE(desk->maintenance());
+    ASSERT_EQ(desk->problems().size(), 1U);
+    EXPECT_EQ(desk->problems()[0].rule, "maintenance-not-kept");
+    ASSERT_TRUE(desk->change_maintenance({.length = Seconds(600), .who = "root", .why = "x"}));
+    EXPECT_THAT(desk->problems(), IsEmpty());
+  }
+  std::filesystem::remove(mark_file());
+  std::filesystem::create_directory(mark_file());
+  const auto desk = open();
+  const auto begun = desk->change_maintenance({.length = Seconds(600), .who = "root", .why = "x"});
+  ASSERT_FALSE(begun);
+  EXPECT_THAT(begun.error().message(), HasSubstr("does not begin"));
+  EXPECT_FALSE(desk->maintenance());
 }
 
 TEST_F(Desk, TheSecondLookComesAfterARestartTooAndIsKept) {

@@ -47,6 +47,7 @@ int main(int argc, char** argv) {
   stoker::app::add_events_verb(app, exit_code);
   stoker::app::add_incidents_verb(app, exit_code);
   stoker::app::add_incident_verb(app, exit_code);
+  stoker::app::add_maintenance_verb(app, exit_code);
   stoker::app::add_notify_verb(app, exit_code);
   stoker::app::add_expect_verb(app, exit_code);
   stoker::app::add_xid_verb(app, exit_code);

@@ -8,7 +8,6 @@
 #include <optional>
 #include <vector>
 
-#include "agent.h"
 #include "api/incident_request.h"
 #include "api/incidents_view.h"
 #include "api/views.h"
@@ -17,7 +16,6 @@
 #include "command_line.h"
 #include "evidence_bundle.h"
 #include "follow_incidents.h"
-#include "net/http_client.h"
 #include "verbs.h"
 
 namespace stoker::app {
@@ -109,22 +107,11 @@ Result<std::optional<incident::Request>> request_of(const IncidentFlags& flags) 
 }
 
 int change(const IncidentFlags& flags, const incident::Request& request) {
-  const auto settings = resolve_settings(flags.agent.config);
-  if (!settings) return exit_could_not;
-  const auto socket = settings->text(config::OptionId::data) + "/" + control_socket;
-  const auto answer = net::http_send({.method = "POST",
-                                      .url = "http://agent/api/v1/incidents/" + flags.id,
-                                      .body = api::incident_request_body(request),
-                                      .unix_socket = socket});
-  if (!answer) {
-    return complain(
-        fmt::format("no agent answers at {}: it has to run on this machine with this "
-                    "--data DIR, and you have to be its user or root ({})",
-                    socket, answer.error().message()));
-  }
-  if (answer->status != 200) return complain(api::error_message(answer->body));
-  if (flags.output != Output::table) return print_document(answer->body, flags.output);
-  const auto view = api::view_incidents(answer->body, table_style());
+  const auto answer = ask_for_change(flags.agent.config, "/api/v1/incidents/" + flags.id,
+                                     api::incident_request_body(request));
+  if (!answer) return complain(answer.error().message());
+  if (flags.output != Output::table) return print_document(*answer, flags.output);
+  const auto view = api::view_incidents(*answer, table_style());
   if (!view) return complain(view.error().describe());
   fmt::print("{}", view->text);
   return exit_nothing_wrong;

@@ -22,6 +22,7 @@ void add_history_verb(CLI::App& app, int& exit_code);
 void add_events_verb(CLI::App& app, int& exit_code);
 void add_incidents_verb(CLI::App& app, int& exit_code);
 void add_incident_verb(CLI::App& app, int& exit_code);
+void add_maintenance_verb(CLI::App& app, int& exit_code);
 void add_notify_verb(CLI::App& app, int& exit_code);
 void add_expect_verb(CLI::App& app, int& exit_code);
 void add_xid_verb(CLI::App& app, int& exit_code);

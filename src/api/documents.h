@@ -11,6 +11,7 @@
 #include "health/expected.h"
 #include "history/history.h"
 #include "model/finding.h"
+#include "model/maintenance.h"
 #include "model/replay_state.h"
 #include "store/snapshot.h"
 
@@ -27,6 +28,7 @@ struct StatusFacts {
   // About the agent and not about the node: listed behind the node's, and never judged.
   std::vector<Finding> own_findings;
   std::optional<ReplayState> replay;
+  std::optional<MaintenanceNow> maintenance;
 };
 std::string status_document(const store::Snapshot& snapshot, const StatusFacts& facts);
 

@@ -14,6 +14,7 @@
 #include "api/history_document.h"
 #include "api/incident_request.h"
 #include "api/incidents_document.h"
+#include "api/maintenance_document.h"
 #include "api/topology_document.h"
 #include "base/closest.h"
 #include "base/text.h"
@@ -35,13 +36,15 @@ constexpr std::string_view events_page = "/api/v1/events";
 constexpr std::string_view incidents_page = "/api/v1/incidents";
 constexpr std::string_view incident_events_page = "/api/v1/incidents/events";
 
+constexpr std::string_view maintenance_page = "/api/v1/maintenance";
+
 constexpr std::string_view explanation_below = "/explanation";
 
 struct Page {
   std::string_view path;
   std::string_view help;
 };
-constexpr std::array<Page, 17> pages = {{
+constexpr std::array<Page, 18> pages = {{
     {"/metrics", "for Prometheus; the same series as dcgm-exporter, and stoker_*"},
     {"/healthz", "200 while this process serves"},
     {"/health", "the same, by dcgm-exporter's name"},
@@ -58,6 +61,7 @@ constexpr std::array<Page, 17> pages = {{
     {"/api/v1/incidents/{id}/explanation", "why it is what it is, and what to look at next"},
     {incident_events_page, "each change of one as it happens (server-sent events)"},
     {"/api/v1/fields", "what is read, and what reading it costs here"},
+    {maintenance_page, "the planned maintenance that holds findings back now, if there is one"},
     {"/", "this page"},
 }};
 
@@ -169,6 +173,9 @@ Service::Service(Snapshots snapshots, ServiceOptions options, const Clock& clock
       user_name_(std::move(options.user_name)),
       incident_problems_(std::move(options.incident_problems)),
       replay_(std::move(options.replay)),
+      maintenance_(std::move(options.maintenance)),
+      change_maintenance_(std::move(options.change_maintenance)),
+      hold_back_(std::move(options.hold_back)),
       version_(options.version),
       clock_(clock) {
   render_.series = std::move(options.series);
@@ -232,7 +239,10 @@ health::Expected Service::expected() {
 }
 
 std::vector<Finding> Service::findings(const Snapshot& snapshot) {
-  return health::evaluate(snapshot, expected(), checked_ ? checked_() : std::vector<Finding>());
+  auto found =
+      health::evaluate(snapshot, expected(), checked_ ? checked_() : std::vector<Finding>());
+  if (hold_back_) hold_back_(found);
+  return found;
 }
 
 Response Service::metrics(const Request& request) {
@@ -330,6 +340,25 @@ Response Service::change_incident(const Request& request) {
                  changed.error().code(), changed.error().message());
 }
 
+std::optional<MaintenanceNow> Service::maintenance() const {
+  return maintenance_ ? maintenance_() : std::nullopt;
+}
+
+Response Service::change_maintenance(const Request& request) {
+  if (!request.local_user) {
+    return problem(request, 403, ErrorCode::no_permission,
+                   "a maintenance is planned through the agent's own socket alone, where it is "
+                   "known who asks: `stoker maintenance begin` on this machine");
+  }
+  auto asked = parse_maintenance_request(request.body);
+  if (!asked) return problem(request, 400, asked.error().code(), asked.error().message());
+  asked->who = user_name_(*request.local_user);
+  const auto now = change_maintenance_(*asked);
+  if (now) return json(maintenance_document(*now));
+  return problem(request, now.error().code() == ErrorCode::not_found ? 404 : 500,
+                 now.error().code(), now.error().describe());
+}
+
 std::optional<history::HistoryFacts> Service::history_facts() const {
   if (history_ == nullptr) return std::nullopt;
   return history_->facts();
@@ -344,6 +373,9 @@ Response Service::answer(const Request& request) {
   if (!known) return not_found(request);
   if (request.method == "POST" && incident && path != incidents_page && change_incident_) {
     return change_incident(request);
+  }
+  if (request.method == "POST" && path == maintenance_page && change_maintenance_) {
+    return change_maintenance(request);
   }
   if (request.method != "GET") {
     auto response = problem(request, 405, ErrorCode::invalid_input,
@@ -363,13 +395,14 @@ Response Service::answer(const Request& request) {
         fmt::format("{} takes no parameters, and \"{}\" was given", path, request.query));
   }
   if (path == "/") return index_page(version_);
+  if (path == maintenance_page) return json(maintenance_document(maintenance()));
   if (path == "/healthz" || path == "/health") return {.body = "ok\n"};
   if (path == "/metrics") return metrics(request);
   const Snapshot snapshot = snapshots_();
   if (path == "/readyz") return ready(snapshot, findings(snapshot));
   if (path == "/api/v1/status")
     return json(status_document(snapshot, {version_, findings(snapshot), own_findings(),
-                                           replay_ ? replay_() : std::nullopt}));
+                                           replay_ ? replay_() : std::nullopt, maintenance()}));
   if (path == "/api/v1/fields") return json(fields_document(&snapshot, history_facts()));
   if (path == "/api/v1/expect") return json(expect_document(health::compare(snapshot, expected())));
   if (path == "/api/v1/topology") return json(topology_document(topology::build(snapshot)));

@@ -18,6 +18,7 @@
 #include "incident/book.h"
 #include "model/event_source.h"
 #include "model/incident.h"
+#include "model/maintenance.h"
 #include "model/replay_state.h"
 #include "net/http_server.h"
 #include "store/event_log.h"
@@ -48,12 +49,20 @@ struct ServiceOptions {
   std::function<std::vector<Finding>()> incident_problems;
   // How far a replay is; not set: what is told is happening now.
   std::function<std::optional<ReplayState>()> replay;
+  // The planned maintenance that holds something back now; not set: there is never one.
+  std::function<std::optional<MaintenanceNow>()> maintenance;
+  // Begins or ends one, and says which there is then; set where change_incident is.
+  std::function<Result<std::optional<MaintenanceNow>>(const MaintenanceRequest&)>
+      change_maintenance;
+  // Makes suspicions of the findings that it holds back; set where `maintenance` is.
+  std::function<void(std::vector<Finding>&)> hold_back;
 };
 
 // Routes: / (what there is), /metrics, /healthz, /health, /readyz, /api/v1/status, /api/v1/gpus,
 // /api/v1/gpus/{index|uuid|pci}, /api/v1/topology, /api/v1/expect, /api/v1/history, /api/v1/events,
-// /api/v1/incidents, /api/v1/incidents/{id} and .../explanation, /api/v1/incidents/events, /api/v1/fields.
-// GET and HEAD, and POST to one incident through the Unix socket; anything else is 405. Errors below /api are JSON:
+// /api/v1/incidents, /api/v1/incidents/{id} and .../explanation, /api/v1/incidents/events, /api/v1/fields,
+// /api/v1/maintenance.
+// GET and HEAD, and POST to one incident and to the maintenance through the Unix socket; anything else is 405. Errors below /api are JSON:
 // {"schema":"stoker.dev/v1/error","error":{"code","message"}}.
 class Service {
  public:
@@ -87,6 +96,8 @@ class Service {
   net::Response incident_events(const net::Request& request);
   net::Response incidents(const net::Request& request);
   net::Response change_incident(const net::Request& request);
+  [[nodiscard]] std::optional<MaintenanceNow> maintenance() const;
+  net::Response change_maintenance(const net::Request& request);
   [[nodiscard]] std::optional<history::HistoryFacts> history_facts() const;
 
   // Constant after construction.
@@ -100,6 +111,10 @@ class Service {
   const std::function<std::string(std::uint32_t)> user_name_;
   const std::function<std::vector<Finding>()> incident_problems_;
   const std::function<std::optional<ReplayState>()> replay_;
+  const std::function<std::optional<MaintenanceNow>()> maintenance_;
+  const std::function<Result<std::optional<MaintenanceNow>>(const MaintenanceRequest&)>
+      change_maintenance_;
+  const std::function<void(std::vector<Finding>&)> hold_back_;
   const std::string version_;
   const Clock& clock_;
 

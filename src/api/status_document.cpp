@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/documents.h"
+#include "api/maintenance_document.h"
 #include "api/owner_members.h"
 #include "health/node_status.h"
 #include "model/render.h"
@@ -103,6 +104,12 @@ std::string status_document(const Snapshot& snapshot, const StatusFacts& facts) 
   json.member_or_null("simulated_profile", simulated ? snapshot.simulated_profile : "");
   json.member("time", format_utc(snapshot.wall)).member("stoker_version", facts.version);
   write_replay(json, facts.replay);
+  if (facts.maintenance) {
+    json.key("maintenance");
+    write_maintenance(json, *facts.maintenance);
+  } else {
+    json.inapplicable("maintenance");
+  }
   write_source(json, snapshot);
   write_driver(json, snapshot);
   write_gpu_counts(json, snapshot);

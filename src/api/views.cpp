@@ -7,6 +7,7 @@
 
 #include "api/document_reader.h"
 #include "api/gpu_cells.h"
+#include "api/maintenance_view.h"
 #include "api/owner_cells.h"
 #include "api/text_table.h"
 #include "base/clock.h"
@@ -54,6 +55,11 @@ std::string replay_line(const Json& status) {
   if (const auto problem = text_of(replay, "problem"); !problem.empty()) where += ": " + problem;
   return fmt::format("REPLAY    of {}: {} from {}; {}\n", text_of(replay, "file"),
                      time("length_seconds"), text_of(replay, "recorded_at"), where);
+}
+
+std::string maintenance_line(const Json& status) {
+  const auto words = maintenance_words(list_of(status, "maintenance"));
+  return words.empty() ? words : fmt::format("PLANNED   maintenance {}\n", words);
 }
 
 std::string driver_text(const Json& status) {
@@ -156,7 +162,8 @@ Result<StatusView> view_status(const std::string& status, const std::string& gpu
   const Json& node = list_of(*judged, "node");
   StatusView view;
   view.healthy = text_of(*judged, "verdict") == "ok";
-  view.text = verdict_line(*judged, style) + replay_line(*judged) + simulated_line(*judged);
+  view.text = verdict_line(*judged, style) + replay_line(*judged) + maintenance_line(*judged) +
+              simulated_line(*judged);
   view.text +=
       fmt::format("{:<10}{}, {}\n", "node", text_of(node, "hostname"), driver_text(*judged));
   view.text += fmt::format("{:<10}{}\n", "reading", source_text(*judged));

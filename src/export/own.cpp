@@ -87,7 +87,7 @@ void write_findings(Exposition& out, const std::vector<Finding>& findings,
   std::map<std::pair<std::string_view, Severity>, std::int64_t> counts;
   for (const auto* all : {&findings, &own}) {
     for (const Finding& finding : *all) {
-      if (finding.state != FindingState::clear) ++counts[{finding.rule, finding.severity}];
+      if (finding.state == FindingState::firing) ++counts[{finding.rule, finding.severity}];
     }
   }
   out.family("stoker_findings", MetricType::gauge, "Findings now, by rule and severity");
