@@ -3,13 +3,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <memory>
+#include <thread>
 
 #include "command_line.h"
 #include "event/log_file.h"
 #include "nccl/log_reader.h"
 #include "nccl/report.h"
+#include "ras_client.h"
 #include "verbs.h"
 
 namespace stoker::app {
@@ -21,6 +24,7 @@ constexpr const char* nccl_examples = R"(Examples:
   kubectl logs job/train | stoker nccl -
   stoker nccl train.log /tmp/nccl_trace_rank_* dmesg.txt
                                        with the flight recorder's dumps, and the kernel's log
+  stoker nccl --ras localhost          a job that hangs now: asks NCCL itself, twice, on a host where it runs
   stoker nccl run-17/ -o json | jq '.verdicts[] | {class, ranks, hosts, confidence}'
 
 Read are logs of NCCL 2.2 and later and of PyTorch behind any launcher's prefix, dumps of PyTorch's flight
@@ -30,6 +34,8 @@ Exit codes: 0 healthy, 1 something found, 2 a file could not be read, or not to 
 
 struct NcclFlags {
   std::vector<std::string> paths;
+  std::string ras;
+  double wait_seconds = 5;
   Output output = Output::table;
 };
 
@@ -49,9 +55,7 @@ std::vector<std::string> files_at(const std::string& path, std::vector<std::stri
   return files;
 }
 
-int analyse(const NcclFlags& flags) {
-  std::vector<std::string> unread;
-  nccl::Facts facts;
+void read_files(const NcclFlags& flags, nccl::Facts& facts, std::vector<std::string>& unread) {
   for (const auto& path : flags.paths) {
     for (const auto& file : files_at(path, unread)) {
       nccl::LogReader reader(facts, file == "-" ? "standard input" : file);
@@ -64,11 +68,47 @@ int analyse(const NcclFlags& flags) {
     if (!file.damage.empty()) unread.push_back(fmt::format("{}: {}", file.name, file.damage));
     const bool named =
         std::find(flags.paths.begin(), flags.paths.end(), file.name) != flags.paths.end();
-    if (file.foreign && named)
+    if (file.foreign && named) {
       unread.push_back(fmt::format("{}: it is neither text nor a dump", file.name));
+    }
   }
+}
+
+// Twice, since ranks of a job that goes on may differ at any moment.
+void read_ras(const NcclFlags& flags, nccl::Facts& facts, std::vector<std::string>& unread) {
+  constexpr auto timeout = std::chrono::seconds(30);
+  const auto address = parse_ras_address(flags.ras);
+  if (!address) {
+    unread.push_back(address.error().message());
+    return;
+  }
+  const int answers = flags.wait_seconds > 0 ? 2 : 1;
+  for (int answer = 0; answer < answers; ++answer) {
+    if (answer > 0) std::this_thread::sleep_for(std::chrono::duration<double>(flags.wait_seconds));
+    const auto said = ask_ras(*address, timeout);
+    if (!said) {
+      unread.push_back(
+          fmt::format("RAS at {}: {}", format_host_port(*address), said.error().describe()));
+      return;
+    }
+    nccl::LogReader reader(facts, "RAS at " + format_host_port(*address));
+    if (!said->starts_with("{")) reader.add("SERVER PROTOCOL 2\n");
+    reader.add(*said);
+    reader.finish();
+  }
+}
+
+int analyse(const NcclFlags& flags) {
+  if (flags.paths.empty() && flags.ras.empty()) {
+    return complain("say what to read: logs, dumps, a folder, - for standard input, or --ras HOST");
+  }
+  std::vector<std::string> unread;
+  nccl::Facts facts;
+  read_files(flags, facts, unread);
+  if (!flags.ras.empty()) read_ras(flags, facts, unread);
   for (const auto& each : unread) complain(each);
-  if (facts.files.empty()) return complain("there is no file to read");
+  if (facts.files.empty())
+    return unread.empty() ? complain("there is no file to read") : exit_could_not;
   const auto verdicts = nccl::judge(facts);
   if (flags.output == Output::json) {
     print_document(nccl::verdicts_json(verdicts), flags.output);
@@ -88,8 +128,13 @@ void add_nccl_verb(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<NcclFlags>();
   CLI::App* verb =
       app.add_subcommand("nccl", "Find why a multi-GPU job hangs or died, from its logs");
-  verb->add_option("PATHS", flags->paths, "Logs, dumps, and folders of them; - is standard input")
-      ->required();
+  verb->add_option("PATHS", flags->paths, "Logs, dumps, and folders of them; - is standard input");
+  verb->add_option("--ras", flags->ras, "Ask NCCL's RAS port (28028) on a host of a running job")
+      ->type_name("HOST[:PORT]");
+  verb->add_option("--wait", flags->wait_seconds,
+                   "Seconds between two answers of RAS; 0 asks once (default: 5)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 600.0));
   add_output_flag(*verb, flags->output, "table|json");
   verb->footer(nccl_examples);
   verb->callback([flags, &exit_code] { exit_code = analyse(*flags); });

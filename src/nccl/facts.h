@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "event/log_scan.h"
@@ -146,6 +147,7 @@ struct GroupStates {
   int size = 0;              // 0: not known
   std::vector<int> members;  // where they are known
   std::map<int, RankState> ranks;
+  bool moved = false;   // RAS: every rank called more between two answers
   std::set<int> gone;   // RAS: their process does not answer, or is considered dead
   std::string counted;  // RAS: the operation whose counts differ
   std::map<std::int64_t, std::int64_t>
@@ -182,6 +184,8 @@ struct Facts {
   std::vector<Place> progress;  // lines that show that a job went on
   std::vector<Place> ends;      // lines that show that a job, or a rank, ended as it should
   std::uint64_t order = 0;
+  std::unordered_map<std::size_t, std::size_t>
+      hit_of;                  // add_hit(): where in `hits` the same was said before
   std::uint64_t left_out = 0;  // signs beyond what is kept
 };
 

@@ -137,6 +137,16 @@ void add_calls(const Job& job, const Facts& facts, std::vector<GroupStates>& out
   for (auto& [id, group] : groups) out.push_back(std::move(group));
 }
 
+// Between two answers, of the same operation.
+bool all_called_more(const GroupStates& before, const GroupStates& after) {
+  if (after.ranks.empty()) return false;
+  return std::all_of(after.ranks.begin(), after.ranks.end(), [&](const auto& each) {
+    const auto old = before.ranks.find(each.first);
+    return old != before.ranks.end() && old->second.entered && each.second.entered &&
+           *each.second.entered > *old->second.entered;
+  });
+}
+
 }  // namespace
 
 std::vector<GroupStates> group_states(const Job& job, const Facts& facts) {
@@ -153,10 +163,13 @@ std::vector<GroupStates> group_states(const Job& job, const Facts& facts) {
         return each.source == StateSource::ras && each.counted == group.counted &&
                hex_behind(each.name, "") == hex_behind(group.name, "");
       });
-      if (same == out.end())
+      if (same == out.end()) {
         out.push_back(group);
-      else
-        *same = group;
+        continue;
+      }
+      const bool moved = all_called_more(*same, group);
+      *same = group;
+      same->moved = moved;
     }
   }
   add_calls(job, facts, out);

@@ -57,16 +57,39 @@ struct Marker {
   std::string_view word;
   Voice voice;
 };
-// The second half is how NCCL 2.2 and 2.3 wrote them, which only counts behind "host:pid:tid [dev] ".
-constexpr std::array<Marker, 6> markers = {{
-    {"NCCL INFO ", Voice::info},
-    {"NCCL WARN ", Voice::warn},
-    {"NCCL TRACE ", Voice::trace},
-    {"NCCL CALL ", Voice::call},
+constexpr std::array<Marker, 4> markers = {{
     {"INFO ", Voice::info},
     {"WARN ", Voice::warn},
+    {"TRACE ", Voice::trace},
+    {"CALL ", Voice::call},
 }};
-constexpr std::size_t named_markers = 4;
+
+// Where, at or behind `from`, "NCCL INFO " or the like begins. NCCL 2.2 and 2.3 left its name out, which only counts
+// behind "host:pid:tid [dev] ": `named` is false there.
+struct Found {
+  std::size_t at = npos;
+  std::size_t text = npos;
+  Voice voice = Voice::other;
+  bool named = true;
+};
+
+Found find_marker(std::string_view raw, std::size_t from) {
+  constexpr std::string_view name = "NCCL ";
+  for (auto at = raw.find(name, from); at != npos; at = raw.find(name, at + 1)) {
+    const auto rest = raw.substr(at + name.size());
+    for (const auto& marker : markers) {
+      if (rest.starts_with(marker.word)) {
+        return {at, at + name.size() + marker.word.size(), marker.voice, true};
+      }
+    }
+  }
+  if (raw.find(name) != npos) return {};
+  for (const auto& marker : {markers[0], markers[1]}) {
+    const auto at = raw.find(marker.word, from);
+    if (at != npos) return {at, at + marker.word.size(), marker.voice, false};
+  }
+  return {};
+}
 
 // What stands between the front and the marker at `at`: who speaks. False: no line of NCCL begins there.
 bool read_head(std::string_view raw, std::size_t from, std::size_t at, bool named, Line& line,
@@ -116,26 +139,17 @@ bool read_head(std::string_view raw, std::size_t from, std::size_t at, bool name
 bool next_nccl(std::string_view raw, std::size_t from, Line& line, std::size_t& begin,
                std::size_t& text) {
   for (std::size_t search = from; search < raw.size();) {
-    std::size_t at = npos;
-    const Marker* found = nullptr;
-    bool named = true;
-    for (std::size_t i = 0; i < markers.size(); ++i) {
-      const auto here = raw.find(markers[i].word, search);
-      if (here >= at) continue;
-      at = here;
-      found = &markers[i];
-      named = i < named_markers;
-    }
-    if (found == nullptr) return false;
+    const auto found = find_marker(raw, search);
+    if (found.at == npos) return false;
     Line read;
-    if (read_head(raw, from, at, named, read, begin)) {
-      read.voice = found->voice;
+    if (read_head(raw, from, found.at, found.named, read, begin)) {
+      read.voice = found.voice;
       if (read.voice != Voice::warn) read.file = {};
-      text = at + found->word.size();
+      text = found.text;
       line = read;
       return true;
     }
-    search = at + found->word.size();
+    search = found.text;
   }
   return false;
 }

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "nccl/dumps.h"
+#include "nccl/word_filter.h"
 #include "nccl/words.h"
 
 namespace stoker::nccl {
@@ -22,17 +23,38 @@ constexpr std::array<std::string_view, 8> dull = {
     "Trees [",          "Ring ", "Tree ", "P2P Chunksize", "threadThresholds",
     "Setting affinity", " ",     "NVLS "};
 
+bool is_channel(std::string_view text) { return text.starts_with("Channel "); }
+
 bool is_dull(std::string_view text) {
-  if (text.starts_with("Channel ")) return !contains(text, "via NET/");
   return std::any_of(dull.begin(), dull.end(),
                      [&](std::string_view word) { return text.starts_with(word); });
 }
 
-// Without one of these no other line means anything to us. Short and seldom, since each is searched in each line.
-constexpr std::array<std::string_view, 18> telling = {
-    "rror",     "ailure", "xception",     "Traceback", "atchdog", "ollective",
-    "enqueued", "exit",   "Exit",         "task",      "ault",    "COMPLETE",
-    "OOM",      "oom",    "NCCL version", "Interrupt", "Killed",  "out of memory"};
+// Without one of these no other line means anything to us.
+constexpr std::array<TellingWord, 18> telling_words = {{
+    {"rror", 0},
+    {"ailure", 2},
+    {"xception", 0},
+    {"Traceback", 0},
+    {"atchdog", 3},
+    {"ollective", 5},
+    {"enqueued", 1},
+    {"exit", 1},
+    {"Exit", 0},
+    {"task", 2},
+    {"ault", 0},
+    {"COMPLETE", 2},
+    {"OOM", 0},
+    {"oom", 0},
+    {"NCCL vers", 1},
+    {"Interrupt", 5},
+    {"Killed", 0},
+    {"out of memory", 4},
+}};
+const WordFilter& telling() {
+  static const WordFilter filter(telling_words);
+  return filter;
+}
 
 // What shows that a job went on is no warning and no decoration.
 bool is_progress(std::string_view text) {
@@ -142,8 +164,7 @@ bool LogReader::worth_reading(std::string_view raw) const {
     return true;
   if (raw.starts_with("Job summary") || raw.starts_with("SERVER PROTOCOL")) return true;
   if (raw.starts_with("# Avg bus bandwidth")) return true;
-  return std::any_of(telling.begin(), telling.end(),
-                     [&](std::string_view word) { return contains(raw, word); });
+  return telling().finds(raw);
 }
 
 void LogReader::read_line(std::string_view raw, bool cut) {
@@ -154,7 +175,7 @@ void LogReader::read_line(std::string_view raw, bool cut) {
   auto at = raw.find("NCCL ");
   if (at == npos) {
     at = raw.find("] INFO ");
-    if (at == npos && contains(raw, " WARN ")) at = 0;
+    if (at == npos && contains(raw, "WARN ")) at = 0;
     if (at == npos && !worth_reading(raw)) return;
     return read_split(raw, cut);
   }
@@ -162,7 +183,8 @@ void LogReader::read_line(std::string_view raw, bool cut) {
   constexpr std::string_view info = "NCCL INFO ";
   if (text.starts_with(info)) {
     const auto said = text.substr(info.size());
-    if (is_dull(said) && !contains(said, "NCCL ") && !contains(said, "[rank")) return;
+    const bool dull_line = is_channel(said) ? channel_is_known(raw, at) : is_dull(said);
+    if (dull_line && !contains(said, "NCCL ") && !contains(said, "[rank")) return;
   }
   read_split(raw, cut);
 }
@@ -175,8 +197,7 @@ void LogReader::read_split(std::string_view raw, bool cut) {
   split_line(raw, lines_);
   lines_.back().cut = cut;
   for (const auto& line : lines_) {
-    Place place = place_of(raw);
-    place.text = shown(lines_.size() == 1 ? raw : line.text);
+    const Place place = place_of(lines_.size() == 1 ? raw : line.text, line);
     if (line.voice == Voice::other) {
       read_other(line, place);
       continue;
@@ -235,8 +256,22 @@ void LogReader::take_json() {
     (void)add_dump(*tree, file_, facts_);
 }
 
-Place LogReader::place_of(std::string_view raw) {
-  return {.file = file_, .line = line_, .order = facts_.order, .when = seconds_of_year(raw)};
+// A line of NCCL's that is no warning is evidence of little, and there are very many.
+Place LogReader::place_of(std::string_view raw, const Line& line) const {
+  Place place{.file = file_, .line = line_, .order = facts_.order};
+  if (line.voice == Voice::info || line.voice == Voice::trace || line.voice == Voice::call)
+    return place;
+  place.when = seconds_of_year(raw);
+  place.text = shown(raw);
+  return place;
+}
+
+// Of a channel it counts whether its rank uses the network, and with GPU Direct RDMA: once of each rank.
+bool LogReader::channel_is_known(std::string_view raw, std::size_t at) {
+  const auto said = raw.substr(at);
+  if (!contains(said, "via NET/")) return true;
+  const auto who = std::hash<std::string_view>{}(raw.substr(0, at));
+  return !channels_.insert(2 * who + (contains(said, "/GDRDMA") ? 1 : 0)).second;
 }
 
 void LogReader::finish(const Result<void>& read) {

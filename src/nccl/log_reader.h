@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_set>
+#include <vector>
 
 #include "base/result.h"
 #include "event/log_scan.h"
@@ -35,7 +37,8 @@ class LogReader {
   bool hold_json(std::string_view raw);
   void take_json();
   void damage(std::string_view why);
-  [[nodiscard]] Place place_of(std::string_view raw);
+  [[nodiscard]] Place place_of(std::string_view raw, const Line& line) const;
+  [[nodiscard]] bool channel_is_known(std::string_view raw, std::size_t at);
   [[nodiscard]] bool worth_reading(std::string_view raw) const;
 
   Facts& facts_;
@@ -48,6 +51,7 @@ class LogReader {
   std::string plain_;  // a line without colours
   std::vector<Line> lines_;
   bool await_progress_ = false;
+  std::unordered_set<std::size_t> channels_;  // who was seen to use the network, and how
   std::uint64_t long_lines_ = 0;
   event::LogScan kernel_;
   NcclReader nccl_;

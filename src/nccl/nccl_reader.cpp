@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "nccl/readers.h"
@@ -39,47 +41,47 @@ std::string shown(std::string_view text, std::size_t most) {
 }
 
 void add_hit(Facts& facts, Hit hit) {
-  // Newest first: a process repeats itself at once, if it does.
-  constexpr std::ptrdiff_t far = 4096;
-  const auto begin = facts.hits.end() - std::min<std::ptrdiff_t>(far, std::ssize(facts.hits));
-  const auto same = std::find_if(begin, facts.hits.end(), [&](const Hit& other) {
-    return other.sign == hit.sign && other.process == hit.process && other.rank == hit.rank &&
-           other.place.file == hit.place.file && other.peer == hit.peer;
-  });
-  if (same != facts.hits.end()) {
-    ++same->count;
+  auto key = std::hash<std::string_view>{}(hit.peer);
+  for (const std::size_t part :
+       {std::size_t(hit.sign - signs().data()), std::size_t{hit.process.value_or(~0U)},
+        std::size_t(hit.rank.value_or(-1)), std::size_t{hit.place.file}}) {
+    key = key * 1000003 + part;
+  }
+  const auto [known, fresh] = facts.hit_of.try_emplace(key, facts.hits.size());
+  if (!fresh && known->second < facts.hits.size()) {
+    Hit& same = facts.hits[known->second];
+    ++same.count;
     for (const auto rank : hit.named_ranks) {
-      if (!std::count(same->named_ranks.begin(), same->named_ranks.end(), rank))
-        same->named_ranks.push_back(rank);
+      if (!std::count(same.named_ranks.begin(), same.named_ranks.end(), rank))
+        same.named_ranks.push_back(rank);
     }
   } else if (facts.hits.size() < most_hits) {
     facts.hits.push_back(std::move(hit));
   } else {
+    facts.hit_of.erase(known);
     ++facts.left_out;
   }
 }
 
 std::uint32_t NcclReader::process_of(const Line& line, const Place& place) {
-  std::string key = std::string(line.host).append(1, ':').append(std::to_string(line.pid));
-  const auto [found, fresh] =
-      known_.try_emplace(std::move(key), static_cast<std::uint32_t>(facts_.processes.size()));
-  if (fresh) {
-    // Another file may have it already.
-    const auto same =
-        std::find_if(facts_.processes.begin(), facts_.processes.end(), [&](const Process& process) {
-          return process.pid == line.pid && process.host == line.host;
-        });
-    if (same != facts_.processes.end()) {
-      found->second = static_cast<std::uint32_t>(same - facts_.processes.begin());
-    } else {
-      Process process;
-      process.host = line.host;
-      process.pid = line.pid;
-      process.file = place.file;
-      facts_.processes.push_back(std::move(process));
-    }
+  const auto same = [&](const Process& process) {
+    return process.pid == line.pid && process.host == line.host;
+  };
+  const auto hash = std::hash<std::string_view>{}(line.host) * 31 + line.pid;
+  const auto found = known_.find(hash);
+  if (found != known_.end() && same(facts_.processes[found->second])) return found->second;
+  // Another file may have it already.
+  const auto other = std::find_if(facts_.processes.begin(), facts_.processes.end(), same);
+  const auto index = static_cast<std::uint32_t>(other - facts_.processes.begin());
+  if (other == facts_.processes.end()) {
+    Process process;
+    process.host = line.host;
+    process.pid = line.pid;
+    process.file = place.file;
+    facts_.processes.push_back(std::move(process));
   }
-  return found->second;
+  known_[hash] = index;
+  return index;
 }
 
 void NcclReader::read_version(std::string_view text) {
@@ -102,7 +104,11 @@ void NcclReader::read(const Line& line, const Place& place) {
   if (line.voice == Voice::warn) read_warning(line, process, place);
   if (line.voice == Voice::info) {
     if (const auto* sign = find_sign(Where::info, line.text)) {
-      add_hit(facts_, {.sign = sign, .process = process, .rank = line.rank, .place = place});
+      Place shown_place = place;
+      shown_place.text = shown(fmt::format("{}:{} {}", line.host, line.pid, line.text));
+      add_hit(
+          facts_,
+          {.sign = sign, .process = process, .rank = line.rank, .place = std::move(shown_place)});
     }
   }
 }
@@ -190,10 +196,7 @@ bool NcclReader::read_call(std::string_view text, Process& process) {
   Op op{.name = std::string(text.substr(0, colon))};
   if (op.name == "Send" || op.name == "Recv") return true;  // they have no call number of their own
   op.in = number_behind(text, " count ").value_or(-1);
-  op.detail = std::string("datatype ")
-                  .append(word_behind(text, "datatype "))
-                  .append(", root ")
-                  .append(word_behind(text, "root "));
+  op.detail = word_behind(text, "datatype ");  // its number in ncclDataType_t
   auto& calls = process.calls[*pointer];
   calls.try_emplace(*number, std::move(op));
   if (calls.size() > kept_calls) calls.erase(calls.begin());

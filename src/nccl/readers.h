@@ -34,7 +34,7 @@ class NcclReader {
   bool read_call(std::string_view text, Process& process);
 
   Facts& facts_;
-  std::unordered_map<std::string, std::uint32_t> known_;
+  std::unordered_map<std::size_t, std::uint32_t> known_;  // by hash of host and process id
   std::optional<std::uint32_t> last_;
 };
 

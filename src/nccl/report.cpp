@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "model/wrap.h"
 #include "nccl/states.h"
 
@@ -54,9 +56,13 @@ std::string on_one_line(std::string_view text, std::size_t most) {
   return out.size() > most ? out.substr(0, most) + "..." : out;
 }
 
+// "a, b, c and 5 more"
 std::string joined(const std::vector<std::string>& words) {
+  constexpr std::size_t most = 8;
   std::string out;
-  for (const auto& word : words) out += (out.empty() ? "" : ", ") + word;
+  for (std::size_t i = 0; i < std::min(words.size(), most); ++i)
+    out += (i == 0 ? "" : ", ") + words[i];
+  if (words.size() > most) out += fmt::format(" and {} more", words.size() - most);
   return out;
 }
 

@@ -119,10 +119,15 @@ bool shows(std::string_view text, std::string_view pattern, std::string_view com
 }
 
 const Sign* find_sign(Where where, std::string_view text, std::string_view component) {
-  for (std::size_t i = 0; i < sign_table.size(); ++i) {
-    const auto& sign = sign_table.at(i);
-    if (sign.where == where && matches(text, patterns()[i], component, where == Where::line))
-      return &sign;
+  static const auto rows = [] {
+    std::array<std::vector<std::size_t>, 5> by_place;
+    for (std::size_t i = 0; i < sign_table.size(); ++i) {
+      by_place.at(static_cast<std::size_t>(sign_table.at(i).where)).push_back(i);
+    }
+    return by_place;
+  }();
+  for (const auto i : rows.at(static_cast<std::size_t>(where))) {
+    if (matches(text, patterns()[i], component, where == Where::line)) return &sign_table.at(i);
   }
   return nullptr;
 }

@@ -222,6 +222,7 @@ std::optional<StateVerdict> judge_ras(const GroupStates& group) {
     add_evidence(verdict, group, verdict.ranks, 6);
     return verdict;
   }
+  if (group.moved) return std::nullopt;
   std::int64_t top = -1;
   for (const auto& [rank, state] : group.ranks) top = std::max(top, state.entered.value_or(-1));
   for (const auto& [count, ranks] : group.counts) top = std::max(top, count);

@@ -31,6 +31,27 @@ bool goes_before(const Candidate& a, const Candidate& b) {
   return false;
 }
 
+// The chosen one, and behind it the others by tier and sureness. What was said first is no order that a sort may use:
+// of three, two may have a time.
+void put_chosen_first(std::vector<Candidate>& candidates) {
+  if (candidates.empty()) return;
+  std::size_t chosen = 0;
+  for (std::size_t i = 1; i < candidates.size(); ++i) {
+    if (goes_before(candidates[i], candidates[chosen])) chosen = i;
+  }
+  std::vector<Candidate> sorted = {std::move(candidates[chosen])};
+  candidates.erase(candidates.begin() + static_cast<std::ptrdiff_t>(chosen));
+  for (auto tier = Tier::hardware; tier <= Tier::start; tier = Tier(static_cast<int>(tier) + 1)) {
+    for (auto sure = static_cast<int>(Confidence::certain); sure >= 0; --sure) {
+      for (auto& each : candidates) {
+        if (each.tier == tier && static_cast<int>(each.confidence) == sure)
+          sorted.push_back(std::move(each));
+      }
+    }
+  }
+  candidates = std::move(sorted);
+}
+
 // An exception of a rank that nobody waits for, where it is known whom they wait for, is no cause.
 void settle_exceptions(std::vector<Candidate>& candidates) {
   const auto waiting =
@@ -73,7 +94,6 @@ std::string row_of(int rank, const Job& job, const std::map<int, RankState>& sta
   std::string text;
   const auto info = job.ranks.find(rank);
   if (info != job.ranks.end()) {
-    if (!info->second.host.empty()) text += "host " + info->second.host;
     if (info->second.process) {
       const auto& process = facts.processes[*info->second.process];
       text += info->second.complete ? process.connected ? ", connected" : ", started"
@@ -106,10 +126,20 @@ void add_matrix(const Job& job, const Facts& facts, Verdict& verdict) {
     if (rows[text].empty()) order.push_back(text);
     rows[text].push_back(rank);
   }
+  const auto place = [&](const std::vector<int>& ranks) -> std::string {
+    std::set<std::string> hosts;
+    for (const auto rank : ranks) {
+      const auto info = job.ranks.find(rank);
+      if (info != job.ranks.end() && !info->second.host.empty()) hosts.insert(info->second.host);
+    }
+    if (hosts.empty()) return {};
+    return hosts.size() == 1 ? " on " + *hosts.begin() : fmt::format(" on {} hosts", hosts.size());
+  };
   constexpr std::size_t most_rows = 40;
   for (const auto& text : order) {
     if (verdict.matrix.size() < most_rows)
-      verdict.matrix.push_back(fmt::format("{}: {}", rank_list(rows[text]), text));
+      verdict.matrix.push_back(
+          fmt::format("{}{}: {}", rank_list(rows[text]), place(rows[text]), text));
   }
   if (order.size() > most_rows)
     verdict.matrix.push_back(fmt::format("and {} more kinds", order.size() - most_rows));
@@ -144,6 +174,38 @@ void add_hosts(const Job& job, Verdict& verdict, std::set<std::string> hosts) {
     if (found != job.ranks.end() && !found->second.host.empty()) hosts.insert(found->second.host);
   }
   verdict.hosts.assign(hosts.begin(), hosts.end());
+}
+
+// Dumps or RAS answers, and no rank is behind another.
+void judge_equal(const Job& job, const Facts& facts, Verdict& verdict) {
+  const auto groups = group_states(job, facts);
+  bool compared = false;
+  bool moved = false;
+  for (const auto& group : groups) {
+    compared = compared || group.ranks.size() > 1;
+    moved = moved || group.moved;
+  }
+  // RAS's text lists only what differs.
+  for (const auto index : job.ras) {
+    compared = compared || (facts.ras[index].whole && facts.ras[index].said.empty());
+  }
+  verdict.next_step =
+      "ask again after some seconds: ranks that all stand still at the same number hang too";
+  if (moved) {
+    verdict.verdict = Class::healthy;
+    verdict.confidence = Confidence::likely;
+    verdict.summary = "every rank called more collectives between two answers of RAS";
+  } else if (compared && job.ras.size() < 2) {
+    verdict.verdict = Class::healthy;
+    verdict.confidence = Confidence::possible;
+    verdict.summary = "no rank is behind another, at the time when this was written";
+  } else if (compared) {
+    verdict.summary =
+        "no rank is behind another, and none called anything between two answers: the job computes "
+        "for long, is idle, or stands still as a whole";
+  } else {
+    verdict.summary = "it holds too little to compare ranks";
+  }
 }
 
 // Nothing failed, as far as is said: is that because all went well, or because nothing is said?
@@ -190,15 +252,7 @@ void judge_quiet(const Job& job, const Facts& facts, Verdict& verdict) {
         "(TORCH_FR_BUFFER_SIZE) of all ranks; a hang right after the start with GPUs at 100 % is "
         "often PCIe access control (ACS) or an IOMMU";
   } else if (!job.dumps.empty() || !job.ras.empty()) {
-    const auto groups = group_states(job, facts);
-    const bool any = std::any_of(groups.begin(), groups.end(),
-                                 [](const GroupStates& group) { return group.ranks.size() > 1; });
-    verdict.verdict = any ? Class::healthy : Class::unknown;
-    verdict.confidence = any ? Confidence::possible : Confidence::unknown;
-    verdict.summary = any ? "no rank is behind another, at the time when this was written"
-                          : "it holds too little to compare ranks";
-    verdict.next_step =
-        "ask again after some seconds: ranks that all stand still at the same number hang too";
+    judge_equal(job, facts, verdict);
   } else {
     verdict.summary = "nothing in these files tells of a failure of NCCL, or of a start";
     verdict.next_step =
@@ -211,7 +265,7 @@ Verdict judge_job(const Job& job, const Facts& facts) {
   auto candidates = causes_of(job, facts);
   for (auto& each : waits_of(job, facts)) candidates.push_back(std::move(each));
   settle_exceptions(candidates);
-  std::stable_sort(candidates.begin(), candidates.end(), goes_before);
+  put_chosen_first(candidates);
   Verdict verdict;
   verdict.size = job.size;
   verdict.told_by = job.told_by;

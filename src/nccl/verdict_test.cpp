@@ -219,6 +219,20 @@ TEST(Verdict, OfRasInJsonBlamesTheLowestCountAndTheProcessThatIsGone) {
             "dead-rank 2 likely");
 }
 
+TEST(Verdict, OfTwoRasAnswersTellsAJobThatGoesOnFromOneThatStands) {
+  const auto answer = [](int first, int second) {
+    const auto rank = [](int number, int count) {
+      return "{\"rank\":" + std::to_string(number) +
+             ",\"collective_counts\":{\"AllReduce\":" + std::to_string(count) + "}}";
+    };
+    return "{\n\"communicators\": [{\"hash\":\"0xabc\",\"size\":2,\"ranks\":[" + rank(0, first) +
+           "," + rank(1, second) + "]}]\n}\n";
+  };
+  EXPECT_EQ(said(judge_text(answer(5, 4) + answer(9, 8))), "healthy likely");
+  EXPECT_EQ(said(judge_text(answer(5, 4) + answer(5, 4))), "missing-rank 1 likely");
+  EXPECT_EQ(said(judge_text(answer(5, 5) + answer(5, 5))), "unknown unknown");
+}
+
 TEST(Verdict, OfACallLogBlamesTheRankWhoseCallDiffers) {
   std::string text = start(4);
   for (int call = 1; call < 6; ++call) {
