@@ -35,7 +35,8 @@ struct Candidate {
   std::string next_step;
   std::string source;
   std::vector<Place> evidence;
-  std::uint64_t count = 0;  // lines
+  std::uint64_t count = 0;    // lines
+  bool by_exception = false;  // of a Python exception's last line
 };
 
 // Of lines that show signs, of the kernel's events, of exits and exceptions.

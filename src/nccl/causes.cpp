@@ -11,11 +11,21 @@ namespace {
 
 constexpr std::size_t most_evidence = 6;
 
+// "logs/rank_3.err", "rank3.log", "train-rank-12.txt"
+std::optional<int> rank_in_name(std::string_view name) {
+  name = name.substr(name.rfind('/') == npos ? 0 : name.rfind('/') + 1);
+  for (const auto* word : {"rank_", "rank-", "rank.", "rank"}) {
+    if (const auto rank = number_behind<int>(name, word); rank && *rank >= 0) return rank;
+  }
+  return std::nullopt;
+}
+
 std::optional<int> rank_of_hit(const Hit& hit, const Job& job, const Facts& facts) {
   if (hit.process) {
     if (const auto rank = rank_of(job, facts, *hit.process)) return rank;
   }
   if (hit.rank) return hit.rank;
+  if (const auto rank = rank_in_name(facts.files[hit.place.file].name)) return rank;
   // A file that one process alone writes is of its rank.
   std::optional<int> only;
   for (const auto index : job.processes) {
@@ -147,6 +157,7 @@ void add_signs(const Job& job, const Facts& facts, std::vector<Candidate>& out) 
     candidate.verdict = hit.sign->verdict;
     candidate.confidence = hit.sign->confidence;
     candidate.rule = hit.sign->id;
+    candidate.by_exception = hit.sign->where == Where::exception;
     candidate.why = hit.sign->cause;
     candidate.next_step = hit.sign->next_step;
     candidate.source = hit.sign->source;
@@ -280,9 +291,9 @@ void add_exits(const Job& job, const Facts& facts, std::vector<Candidate>& out) 
                                                 first->first ? ", the first of all" : "");
   candidate.next_step = first->code == -9 ? "see who killed it: dmesg of that host for the OOM "
                                             "killer, then the scheduler and whoever is on call"
-                        : killed
-                            ? "get a core dump and its stack on that host (coredumpctl), and dmesg"
-                            : "read that rank's own output just before it left";
+                        : killed ? "get a core dump and its stack on that host (coredumpctl), and "
+                                   "dmesg; SIGBUS is often a full /dev/shm"
+                                 : "read that rank's own output just before it left";
   candidate.source = "the launcher";
   candidate.evidence.push_back(first->place);
   out.push_back(std::move(candidate));
@@ -318,6 +329,22 @@ void add_exceptions(const Job& job, const Facts& facts, std::vector<Candidate>& 
   for (const auto& type : order) out.push_back(std::move(by_type[type]));
 }
 
+// An exception that names no rank is that of the rank that the launcher saw leave first, with an exit code.
+void lend_rank(const Job& job, const Facts& facts, std::vector<Candidate>& candidates) {
+  const Exit* first = nullptr;
+  for (const auto index : job.exits) {
+    const auto& exit = facts.exits[index];
+    if (exit.first && exit.code > 0) first = &exit;
+  }
+  if (first == nullptr || !first->rank) return;
+  for (auto& each : candidates) {
+    const bool exception = each.tier == Tier::program || each.by_exception;
+    if (!exception || !each.ranks.empty()) continue;
+    each.ranks.insert(*first->rank);
+    add_host(each, job, first->rank, first->host);
+  }
+}
+
 }  // namespace
 
 std::vector<Candidate> causes_of(const Job& job, const Facts& facts) {
@@ -326,6 +353,7 @@ std::vector<Candidate> causes_of(const Job& job, const Facts& facts) {
   add_signs(job, facts, out);
   add_exits(job, facts, out);
   add_exceptions(job, facts, out);
+  lend_rank(job, facts, out);
   return out;
 }
 

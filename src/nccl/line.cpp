@@ -212,6 +212,23 @@ std::size_t name_end(std::string_view rest) {
   return rest.substr(0, end).find_first_of("0123456789") == npos ? 0 : end + 2;
 }
 
+// "ERROR 11-27 21:52:45 [multiproc_executor.py:470] ", "E0207 07:54:31.862000 4712 torch/x.py:939] ": Python's loggers.
+std::size_t logger_end(std::string_view rest) {
+  constexpr std::size_t far = 240;
+  constexpr std::array<std::string_view, 5> levels = {"ERROR ", "CRITICAL ", "WARNING ", "INFO ",
+                                                      "DEBUG "};
+  const bool level = std::any_of(levels.begin(), levels.end(),
+                                 [&](std::string_view word) { return rest.starts_with(word); });
+  const bool glog = rest.size() > 5 && contains("EWIF", rest.substr(0, 1)) && is_digit(rest[1]) &&
+                    is_digit(rest[2]);
+  if (!level && !glog) return 0;
+  const auto file = rest.substr(0, far).find(".py:");
+  if (file == npos) return 0;
+  const auto end = rest.find_first_not_of("0123456789", file + 4);
+  if (end == npos || rest[end] != ']') return 0;
+  return std::min(end + (rest.substr(end + 1).starts_with(' ') ? 2 : 1), rest.size());
+}
+
 // How much of a line that is none of NCCL's a launcher or a log shipper put there.
 std::size_t front_end(std::string_view raw) {
   std::size_t end = 0;
@@ -225,6 +242,7 @@ std::size_t front_end(std::string_view raw) {
     if (more == 0 && rest.front() == '(') more = worker_end(rest);
     if (more == 0 && rest.front() == '[') more = bracket_end(rest);
     if (more == 0) more = name_end(rest);
+    if (more == 0) more = logger_end(rest);
     if (more == 0) break;
     end += blank + more;
   }
@@ -283,6 +301,19 @@ void split_line(std::string_view raw, std::vector<Line>& out) {
     text = next_text;
     line = next;
   }
+}
+
+std::string_view speaker(std::string_view front) {
+  if (const auto rank = front.find("[rank"); rank != npos) {
+    return front.substr(rank, front.find(']', rank) - rank);
+  }
+  if (const auto worker = front.find("pid="); worker != npos) {
+    return front.substr(worker, front.find_first_of(",) ", worker) - worker);
+  }
+  if (const auto mpi = front.find("]<std"); mpi != npos) return front.substr(0, mpi);
+  const bool stamp = front.size() > 10 && front[4] == '-' && is_digit(front[0]);
+  const bool logger = contains(front, ".py:");
+  return stamp || logger ? std::string_view() : front;
 }
 
 std::optional<int> rank_in_front(std::string_view front) {

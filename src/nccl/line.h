@@ -34,6 +34,9 @@ void split_line(std::string_view raw, std::vector<Line>& out);
 // The rank that a launcher put in front of a line: "[rank3]:", "[1,12]<stdout>:", "12: ", "rank=3".
 std::optional<int> rank_in_front(std::string_view front);
 
+// Of a front, what tells one speaker from another; times are left out.
+std::string_view speaker(std::string_view front);
+
 // When a line was written, in seconds from the start of its year, as far as it tells: "2026-11-27 21:52:45.97",
 // "[E1127 21:52:45.977186709 ". No zone is known, so that two lines compare only where the same machine wrote them, or
 // machines of one zone.

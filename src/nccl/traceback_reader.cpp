@@ -64,7 +64,8 @@ void TracebackReader::ended(const Line& line, const Place& place) {
 }
 
 bool TracebackReader::read(const Line& line, const Place& place) {
-  if (const auto last = last_error_.find(line.front); last != last_error_.end()) {
+  const auto who = speaker(line.front);
+  if (const auto last = last_error_.find(who); last != last_error_.end()) {
     last_error_.erase(last);
     if (const auto* sign = find_sign(Where::warn, line.text);
         sign != nullptr && !sign->pattern.empty()) {
@@ -80,19 +81,21 @@ bool TracebackReader::read(const Line& line, const Place& place) {
     return true;
   }
   if (trimmed(line.text) == "Last error:") {
-    if (last_error_.size() < most_open) last_error_[std::string(line.front)] = 1;
+    if (last_error_.size() < most_open) last_error_[std::string(who)] = 1;
     return true;
   }
   if (line.text.starts_with("Traceback (most recent call last)")) {
-    if (open_.size() < most_open) open_[std::string(line.front)] = 0;
+    if (open_.size() < most_open) open_[std::string(who)] = 0;
     return true;
   }
-  const auto open = open_.find(line.front);
+  const auto open = open_.find(who);
   if (open == open_.end()) {
-    // torch and vLLM also print an exception's last line alone.
-    const bool torch = line.text.starts_with("torch.") || line.text.starts_with("RuntimeError: ");
-    if (torch && !exception_type(line.text).empty()) ended(line, place);
-    return torch;
+    // People show the last line alone, and torch prints its own so. A common type counts there only by a sign.
+    const bool torch = line.text.starts_with("torch.") && !exception_type(line.text).empty();
+    const bool known = line.text.starts_with("RuntimeError: ") &&
+                       find_sign(Where::exception, line.text) != nullptr;
+    if (torch || known) ended(line, place);
+    return torch || known;
   }
   if (trimmed(line.text).empty() || line.text.front() == ' ' || line.text.front() == '\t') {
     if (++open->second > longest_traceback) open_.erase(open);

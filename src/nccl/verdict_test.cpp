@@ -95,6 +95,38 @@ TEST(Verdict, BlamesARanksOwnExceptionBeforeThoseWhoWaitedForIt) {
   EXPECT_EQ(said(verdict), "user-code 2 certain") << verdict.summary;
 }
 
+TEST(Verdict, ReadsATracebackBehindALoggersFront) {
+  const std::string front = "(VllmWorker rank=1 pid=958) ERROR 11-27 21:52:4";
+  EXPECT_EQ(said(judge_text(front + "5 [x.py:470] Traceback (most recent call last):\n" + front +
+                            "5 [x.py:470]   File \"w.py\", line 446, in main\n" + front +
+                            "6 [x.py:470] ValueError: no blocks\n")),
+            "user-code 1 likely");
+}
+
+TEST(Verdict, LendsAnExceptionTheRankThatTheLauncherSawLeaveFirst) {
+  const auto verdict = judge_text(
+      "Traceback (most recent call last):\n  File \"train.py\", line 3\nKeyError: 'tokens'\n"
+      "Root Cause (first observed failure):\n[0]:\n  host      : node-7\n  rank      : 10 "
+      "(local_rank: 2)\n"
+      "  exitcode  : 1 (pid: 1739)\n");
+  EXPECT_EQ(said(verdict), "user-code 10 likely");
+  EXPECT_EQ(verdict.hosts, std::vector<std::string>{"node-7"});
+}
+
+TEST(Verdict, IsNotMovedByTextThatTalksOfErrors) {
+  const auto verdict = judge_text(
+      "If NCCL reports \"NCCL WARN Call to posix_fallocate failed : No space left on device\", "
+      "raise "
+      "--shm-size.\nWatchdog timeouts (Watchdog caught collective operation timeout) mean that a "
+      "rank "
+      "is missing.\nRuntimeError: CUDA error messages are explained below.\nAn Xid 79 means that "
+      "the "
+      "GPU has fallen off the bus. CUDA out of memory: lower the batch.\nexitcode -9 is "
+      "SIGKILL.\n");
+  EXPECT_EQ(said(verdict), "unknown unknown") << verdict.summary;
+  EXPECT_TRUE(verdict.findings.empty());
+}
+
 TEST(Verdict, NeverBlamesWhatOnlyFollows) {
   const auto verdict =
       judge_text(start(4) +
