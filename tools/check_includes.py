@@ -56,6 +56,7 @@ OWNED = {
     "curl/": {"src/net"},
     "nlohmann/": {"src/api", "src/device/record", "src/nccl"},
     "spdlog/": {"src/base"},
+    "systemd/": {"src/os"},
     "CLI/": {"apps/stoker"},
     "ncurses.h": {"apps/stoker"},
     "sqlite3.h": {"src/db"},

@@ -2,6 +2,7 @@
 #include "model/action.h"
 #include "model/entity.h"
 #include "model/finding.h"
+#include "model/previous_boot.h"
 #include "model/reading.h"
 #include "model/unit.h"
 
@@ -123,6 +124,15 @@ const char* to_string(Severity severity) {
     case Severity::critical: return "critical";
   }
   return "critical";
+}
+
+const char* to_string(BootEnd end) {
+  switch (end) {
+    case BootEnd::unknown: return "unknown";
+    case BootEnd::clean: return "clean";
+    case BootEnd::unclean: return "unclean";
+  }
+  return "unknown";
 }
 
 const char* to_string(FindingState state) {

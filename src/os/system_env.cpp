@@ -20,7 +20,8 @@ namespace {
 // What belongs to the devices and not to the host. A name that ends in '*' is the start of a name,
 // any other is a file or folder.
 constexpr auto device_paths = std::to_array<std::string_view>(
-    {"/proc/driver", "/sys/bus/pci", "/sys/class/infiniband", "/dev/kmsg", "/dev/nvidia*"});
+    {"/proc/driver", "/sys/bus/pci", "/sys/class/infiniband", "/dev/kmsg", "/dev/nvidia*",
+     "/sys/fs/pstore", "/var/lib/systemd/pstore", "/var/log/journal", "/run/log/journal"});
 
 // A process that exists on a simulated node alone.
 bool is_simulated_process(std::string_view path) {
