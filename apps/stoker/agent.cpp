@@ -8,6 +8,7 @@
 #include "cluster/kubelet.h"
 #include "device/probe/supervisor.h"
 #include "device/simnode/sim_node.h"
+#include "event/previous_boot.h"
 #include "notify_targets.h"
 #include "os/boot_id.h"
 #include "os/system_env.h"
@@ -21,6 +22,8 @@ using config::OptionId;
 using config::Settings;
 
 constexpr const char* kernel_log_path = "/dev/kmsg";
+// A quarter of all that are shown.
+constexpr std::size_t most_shown_of_previous_boot = 128;
 
 // How far a replay is; nothing of what is happening now.
 std::function<std::optional<ReplayState>()> replay_told(const device::record::Replay* replay) {
@@ -239,7 +242,10 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
   source_->start(heard_);
   if (env_ != nullptr) watch_node(settings);
   if (env_ != nullptr && settings.flag(OptionId::attribution_enabled)) watch_attribution(settings);
-  if (env_ != nullptr && settings.flag(OptionId::events_kernel_log)) follow_kernel_log();
+  if (env_ != nullptr && settings.flag(OptionId::events_kernel_log)) {
+    read_previous_boot();
+    follow_kernel_log();
+  }
   incidents_.start();
 }
 
@@ -250,6 +256,7 @@ Agent::~Agent() {
   source_->stop();  // first, that a probe has all the time there is to leave
   counters_watch_.stop();
   if (kernel_log_) kernel_log_->stop();
+  if (previous_boot_.joinable()) previous_boot_.join();
   incidents_.stop();
   for (const auto& outbox : outboxes_) outbox->stop();
   if (attribution_watch_) attribution_watch_->stop();
@@ -343,6 +350,18 @@ void Agent::follow_kernel_log() {
                                 },
                             .path = kernel_log_path});
   kernel_log_->start();
+}
+
+void Agent::read_previous_boot() {
+  previous_boot_ = std::jthread([this] {
+    auto boot = event::read_previous_boot(*env_);
+    // The last alone: what is said now needs the room.
+    const auto shown = std::min(boot.events.size(), most_shown_of_previous_boot);
+    events_.add({boot.events.end() - static_cast<std::ptrdiff_t>(shown), boot.events.end()});
+    incidents_.on_previous_boot(boot);
+    boot.events.clear();
+    service_.set_previous_boot(std::move(boot));
+  });
 }
 
 std::optional<ReplayState> Agent::replay() const {

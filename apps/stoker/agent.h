@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "api/service.h"
@@ -97,6 +98,7 @@ class Agent {
   void keep_history();
   void watch_attribution(const config::Settings& settings);
   void follow_kernel_log();
+  void read_previous_boot();
   void hear(std::vector<Event> events);
   [[nodiscard]] std::vector<Finding> incident_problems() const;
   void open_outboxes(const config::Settings& settings);
@@ -129,9 +131,10 @@ class Agent {
   std::optional<cluster::AttributionWatch>
       attribution_watch_;  // tells store_; none: replay, or off
   std::optional<event::KernelLog>
-      kernel_log_;                // tells events_, incidents_, service_; none: replay, off
-  api::Service service_;          // asks store_, history_, events_ and incidents_
-  CountersWatch counters_watch_;  // tells service_
+      kernel_log_;              // tells events_, incidents_, service_; none: replay, off
+  api::Service service_;        // asks store_, history_, events_ and incidents_
+  std::jthread previous_boot_;  // tells events_, incidents_, service_, and ends; none: replay, off
+  CountersWatch counters_watch_;             // tells service_
   std::unique_ptr<net::HttpServer> server_;  // asks service_
 };
 

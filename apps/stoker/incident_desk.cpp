@@ -138,6 +138,11 @@ void IncidentDesk::on_events(const std::vector<Event>& events) {
   collect();
 }
 
+void IncidentDesk::on_previous_boot(PreviousBoot boot) {
+  const MutexLock lock(mutex_);
+  clerk_.hear(std::move(boot));
+}
+
 void IncidentDesk::look() {
   const auto snapshot = parts_.snapshot();
   const MutexLock lock(mutex_);

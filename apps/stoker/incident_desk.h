@@ -54,6 +54,8 @@ class IncidentDesk {
   // In the order of their source. Those that were heard before a restart are left out; those of before the first start
   // open nothing.
   void on_events(const std::vector<Event>& events) EXCLUDES(mutex_);
+  // What the boot before this one said last.
+  void on_previous_boot(PreviousBoot boot) EXCLUDES(mutex_);
   // One look, as the thread has every second.
   void look() EXCLUDES(mutex_);
   // Writes what has changed since the last time.

@@ -12,6 +12,7 @@
 #include "history/history.h"
 #include "model/finding.h"
 #include "model/maintenance.h"
+#include "model/previous_boot.h"
 #include "model/replay_state.h"
 #include "store/snapshot.h"
 
@@ -29,6 +30,7 @@ struct StatusFacts {
   std::vector<Finding> own_findings;
   std::optional<ReplayState> replay;
   std::optional<MaintenanceNow> maintenance;
+  std::optional<PreviousBoot> previous_boot;
 };
 std::string status_document(const store::Snapshot& snapshot, const StatusFacts& facts);
 

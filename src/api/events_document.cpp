@@ -59,13 +59,15 @@ Result<std::uint64_t> parse_events_question(std::string_view query) {
 }
 
 std::string events_document(const store::EventsKept& kept, const std::vector<EventSource>& sources,
-                            const Snapshot& snapshot) {
+                            const Snapshot& snapshot, const std::optional<PreviousBoot>& previous) {
   const auto driver = driver_of(snapshot);
   JsonWriter json;
   json.begin_object().member("schema", "stoker.dev/v1/event").member("told", kept.told);
   json.key("sources").begin_array();
   for (const auto& source : sources) write_source(json, source);
-  json.end_array().key("events").begin_array();
+  json.end_array();
+  write_previous_boot(json, previous);
+  json.key("events").begin_array();
   for (const auto& [number, event] : kept.events) {
     json.begin_object()
         .member("number", number)
@@ -78,6 +80,18 @@ std::string events_document(const store::EventsKept& kept, const std::vector<Eve
   }
   json.end_array().end_object();
   return json.text();
+}
+
+void write_previous_boot(JsonWriter& json, const std::optional<PreviousBoot>& previous) {
+  if (!previous) return void(json.inapplicable("previous_boot"));
+  json.key("previous_boot").begin_object().member("known", previous->known);
+  json.member_or_null("boot", previous->boot);
+  json.member_or_null("ended_at", previous->ended ? format_utc(*previous->ended) : std::string());
+  json.member("end", to_string(previous->end)).member_or_null("why", previous->why);
+  json.member_or_null("source", previous->source).member("records", previous->records);
+  json.key("notes").begin_array();
+  for (const auto& note : previous->notes) json.value(note);
+  json.end_array().end_object();
 }
 
 std::vector<Finding> event_source_findings(const std::vector<EventSource>& sources) {

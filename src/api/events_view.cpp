@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "api/document_reader.h"
+#include "api/previous_boot_view.h"
 #include "model/wrap.h"
 
 namespace stoker::api {
@@ -29,11 +30,20 @@ std::string what(const Json& event) {
   return sign.empty() ? kind : fmt::format("{} {}", kind, sign);
 }
 
+// What was said in the boot before this one is to be taken for nothing that happens now.
+std::string of_which_boot(const Json& event) {
+  const auto end = text_of(list_of(event, "details"), "previous_boot");
+  if (end.empty()) return {};
+  return fmt::format("  of the boot before this one{}",
+                     end == "unclean" ? ", which ended uncleanly" : "");
+}
+
 std::string block(const Json& event, std::size_t width) {
   constexpr std::string_view indent = "    ";
-  std::string out = fmt::format(
-      "{}  {}  {}  {}  {}\n", or_unknown(event, "time", "at no known time"), what(event),
-      where(event), or_unknown(event, "level", "level unknown"), text_of(event, "action"));
+  std::string out =
+      fmt::format("{}  {}  {}  {}  {}{}\n", or_unknown(event, "time", "at no known time"),
+                  what(event), where(event), or_unknown(event, "level", "level unknown"),
+                  text_of(event, "action"), of_which_boot(event));
   for (const auto* key : {"meaning", "text"}) {
     for (const auto& line : wrap(printable(text_of(event, key), true), width - indent.size())) {
       out += fmt::format("{}{}\n", indent, line);
@@ -43,6 +53,22 @@ std::string block(const Json& event, std::size_t width) {
 }
 
 }  // namespace
+
+std::string previous_boot_words(const Json& object) {
+  if (object.empty()) return {};
+  if (!flag_of(object, "known")) {
+    std::string notes;
+    for (const Json& note : list_of(object, "notes")) {
+      if (note.is_string()) notes += (notes.empty() ? "" : "; ") + note.get<std::string>();
+    }
+    return fmt::format("has left nothing to read ({})", notes);
+  }
+  const auto end = text_of(object, "end");
+  const auto ended_at = text_of(object, "ended_at");
+  return fmt::format("ended {}{}: {}",
+                     end == "unknown" ? "in a way that can't be told" : end + "ly",
+                     ended_at.empty() ? "" : " at " + ended_at, text_of(object, "why"));
+}
 
 Result<EventsView> view_events(const std::string& document, const TableStyle& style) {
   const auto read = read_document(document);
@@ -57,6 +83,9 @@ Result<EventsView> view_events(const std::string& document, const TableStyle& st
     view.read = false;
     view.text += fmt::format("{} is not read: {}\n", text_of(source, "name"),
                              or_unknown(source, "problem", "it has not been opened yet"));
+  }
+  if (const auto words = previous_boot_words(list_of(*read, "previous_boot")); !words.empty()) {
+    view.text += fmt::format("The boot before this one {}.\n", words);
   }
   if (!view.any && view.read) view.text += "The kernel's log says nothing about the GPUs.\n";
   if (list_of(*read, "sources").empty())

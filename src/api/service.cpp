@@ -204,6 +204,16 @@ void Service::set_history_problem(const std::optional<Error>& problem) {
   take_dropped(dropped_);
 }
 
+void Service::set_previous_boot(PreviousBoot boot) {
+  const MutexLock lock(mutex_);
+  previous_boot_ = std::move(boot);
+}
+
+std::optional<PreviousBoot> Service::previous_boot() {
+  const MutexLock lock(mutex_);
+  return previous_boot_;
+}
+
 void Service::set_event_sources(const std::vector<EventSource>& sources) {
   const MutexLock lock(mutex_);
   source_findings_ = event_source_findings(sources);
@@ -282,7 +292,8 @@ Response Service::events(const Request& request) {
   }
   const auto after = parse_events_question(request.query);
   if (!after) return problem(request, 400, after.error().code(), after.error().message());
-  return json(events_document(events_->kept(*after), events_->sources(), snapshots_()));
+  return json(
+      events_document(events_->kept(*after), events_->sources(), snapshots_(), previous_boot()));
 }
 
 Response Service::incidents(const Request& request) {
@@ -401,8 +412,9 @@ Response Service::answer(const Request& request) {
   const Snapshot snapshot = snapshots_();
   if (path == "/readyz") return ready(snapshot, findings(snapshot));
   if (path == "/api/v1/status")
-    return json(status_document(snapshot, {version_, findings(snapshot), own_findings(),
-                                           replay_ ? replay_() : std::nullopt, maintenance()}));
+    return json(status_document(
+        snapshot, {version_, findings(snapshot), own_findings(), replay_ ? replay_() : std::nullopt,
+                   maintenance(), previous_boot()}));
   if (path == "/api/v1/fields") return json(fields_document(&snapshot, history_facts()));
   if (path == "/api/v1/expect") return json(expect_document(health::compare(snapshot, expected())));
   if (path == "/api/v1/topology") return json(topology_document(topology::build(snapshot)));

@@ -19,6 +19,7 @@
 #include "model/event_source.h"
 #include "model/incident.h"
 #include "model/maintenance.h"
+#include "model/previous_boot.h"
 #include "model/replay_state.h"
 #include "net/http_server.h"
 #include "store/event_log.h"
@@ -81,6 +82,8 @@ class Service {
   void set_expected(health::Expected expected) EXCLUDES(mutex_);
   // Why the history is not kept on disk; nullopt: it is.
   void set_history_problem(const std::optional<Error>& problem) EXCLUDES(mutex_);
+  // What is known of the boot before this one; its events are not here.
+  void set_previous_boot(PreviousBoot boot) EXCLUDES(mutex_);
   // How the sources of events are doing.
   void set_event_sources(const std::vector<EventSource>& sources) EXCLUDES(mutex_);
 
@@ -98,6 +101,7 @@ class Service {
   net::Response change_incident(const net::Request& request);
   [[nodiscard]] std::optional<MaintenanceNow> maintenance() const;
   net::Response change_maintenance(const net::Request& request);
+  std::optional<PreviousBoot> previous_boot() EXCLUDES(mutex_);
   [[nodiscard]] std::optional<history::HistoryFacts> history_facts() const;
 
   // Constant after construction.
@@ -124,6 +128,7 @@ class Service {
   std::vector<Finding> counter_findings_ GUARDED_BY(mutex_);
   std::optional<Finding> history_finding_ GUARDED_BY(mutex_);
   std::vector<Finding> source_findings_ GUARDED_BY(mutex_);
+  std::optional<PreviousBoot> previous_boot_ GUARDED_BY(mutex_);
   std::vector<exporting::DroppedFamily> dropped_ GUARDED_BY(mutex_);
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/documents.h"
+#include "api/events_document.h"
 #include "api/maintenance_document.h"
 #include "api/owner_members.h"
 #include "health/node_status.h"
@@ -110,6 +111,7 @@ std::string status_document(const Snapshot& snapshot, const StatusFacts& facts) 
   } else {
     json.inapplicable("maintenance");
   }
+  write_previous_boot(json, facts.previous_boot);
   write_source(json, snapshot);
   write_driver(json, snapshot);
   write_gpu_counts(json, snapshot);

@@ -9,6 +9,7 @@
 #include "api/gpu_cells.h"
 #include "api/maintenance_view.h"
 #include "api/owner_cells.h"
+#include "api/previous_boot_view.h"
 #include "api/text_table.h"
 #include "base/clock.h"
 #include "history/history.h"
@@ -94,6 +95,13 @@ std::string driver_lines(const Json& status) {
   return text;
 }
 
+// That nothing is known of it is no news: a machine need not keep a journal.
+std::string previous_boot_line(const Json& status, bool verbose) {
+  const Json& boot = list_of(status, "previous_boot");
+  if (boot.empty() || (!verbose && !flag_of(boot, "known"))) return {};
+  return fmt::format("{:<10}{}\n", "last boot", previous_boot_words(boot));
+}
+
 std::string host_text(const Json& node) {
   return fmt::format("CPU {} %, memory {}/{} GiB free, /dev/shm {}/{} GiB used",
                      number_cell(node, "cpu_busy_percent"),
@@ -168,6 +176,7 @@ Result<StatusView> view_status(const std::string& status, const std::string& gpu
       fmt::format("{:<10}{}, {}\n", "node", text_of(node, "hostname"), driver_text(*judged));
   view.text += fmt::format("{:<10}{}\n", "reading", source_text(*judged));
   view.text += fmt::format("{:<10}{}\n", "host", host_text(node));
+  view.text += previous_boot_line(*judged, verbose);
   if (verbose) view.text += driver_lines(*judged);
   if (!list_of(*cards, "gpus").empty()) view.text += "\n" + gpu_table(*cards);
   view.text += finding_blocks(*judged, style);

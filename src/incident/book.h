@@ -62,6 +62,9 @@ class Book {
   void hear(const Signal& signal);
   // An event from before this book was kept: no incident of its own, and evidence for one that opens on the same thing.
   void recall(const Signal& signal);
+  // What was said of one thing at the end of an earlier boot, `about.boot`, oldest first. Where an incident of that boot
+  // is about the same thing, what it does not have yet becomes evidence of it; else `about` is an event as others are.
+  void hear_of_earlier_boot(const Signal& about, const std::vector<Evidence>& lines, WallTime now);
   // The driver says that this GPU needs nothing any more.
   void hear_recovered(const Entity& gpu, WallTime at);
   // Would it join an incident that people have been told of and that holds?
@@ -89,6 +92,7 @@ class Book {
 
  private:
   Incident* home_of(const Signal& signal);
+  Incident* of_earlier_boot(const Signal& about, const std::vector<Evidence>& lines);
   Incident& open(const Signal& signal);
   void join(Incident& incident, const Signal& signal);
   void take_over(Incident& incident, const Signal& signal);

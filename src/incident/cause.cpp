@@ -188,6 +188,8 @@ const Cause& cause_of_sxid() { return row(Id::nvswitch); }
 
 const Cause* cause_of_sign(std::string_view sign) { return find(signs, sign); }
 
+const Cause& cause_before_reboot() { return row(Id::before_reboot); }
+
 Cause cause_of_rule(std::string_view rule, Severity severity) {
   const auto* found = find(rules, rule);
   return found == nullptr ? own(rule, severity) : *found;

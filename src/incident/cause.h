@@ -46,6 +46,8 @@ const Cause& cause_of_xid(std::uint32_t number, std::optional<FaultLevel> level)
 const Cause& cause_of_sxid();
 // nullptr: there is no such sign.
 const Cause* cause_of_sign(std::string_view sign);
+// Of what was said at the end of an earlier boot.
+const Cause& cause_before_reboot();
 // A cause of its own, named like the rule, where the table has none.
 Cause cause_of_rule(std::string_view rule, Severity severity);
 // By its word; one that the table does not have is a rule's.

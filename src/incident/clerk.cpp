@@ -5,6 +5,7 @@
 
 #include "health/node_status.h"
 #include "incident/cause.h"
+#include "incident/earlier_boot.h"
 #include "incident/look.h"
 
 namespace stoker::incident {
@@ -15,6 +16,10 @@ constexpr Seconds wait_for_gpus{30};
 constexpr std::size_t most_waiting = 8192;
 // The kernel keeps its lines for days: what is older than this when nothing was ever read is history.
 constexpr Seconds news_for{300};
+// Where this is not the first start of a boot on a node that was watched before, a boot that ended longer ago is history.
+constexpr Seconds earlier_is_news_for{86'400};
+// The "source" under which it is kept which boot's end was heard last.
+constexpr const char* earlier_boots = "earlier boots";
 // The same record's time, reckoned twice from the kernel's own clock.
 constexpr Seconds same_time{2};
 
@@ -51,6 +56,7 @@ void Clerk::set_checks(std::vector<health::Check> checks) { engine_.emplace(std:
 void Clerk::restore(std::vector<Incident> incidents, const std::vector<ReadMark>& marks) {
   book_.restore(std::move(incidents));
   for (const auto& mark : marks) marks_[mark.source] = mark;
+  new_boot_ = !marks.empty() && std::ranges::find(marks, boot_, &ReadMark::boot) == marks.end();
 }
 
 void Clerk::begin_maintenance(std::string who, std::string why, Nanoseconds length, Now now) {
@@ -130,11 +136,34 @@ void Clerk::hear_one(const Event& event, bool old, Now now) {
   }
 }
 
+void Clerk::hear_earlier(const PreviousBoot& boot, Now now) {
+  ReadMark& mark = marks_[earlier_boots];
+  const auto name = name_of(boot);
+  if (mark.boot == name) return;
+  mark = {.source = earlier_boots, .boot = name, .since = now.wall};
+  marks_moved_ = true;
+  const bool news = new_boot_ || (boot.ended && now.wall.since_epoch - boot.ended->since_epoch <=
+                                                    earlier_is_news_for);
+  for (const auto& words : last_words(boot, view_, now.wall)) {
+    if (news) {
+      book_.hear_of_earlier_boot(words.about, words.lines, now.wall);
+      continue;
+    }
+    for (const auto& line : words.lines) {
+      Signal old = words.about;
+      old.at = line.at;
+      old.evidence = line.text;
+      book_.recall(old);
+    }
+  }
+}
+
 void Clerk::look(const store::Snapshot& snapshot, Now now) {
   view_ = view_of(snapshot, boot_);
   if (!seen_ && !is_ready(snapshot, now.monotonic)) return;
   seen_ = true;
   hear_now(std::exchange(waiting_, {}), now);
+  if (const auto boot = std::exchange(earlier_, {})) hear_earlier(*boot, now);
   held_back_.pass(view_, now, book_);
   checked_ = engine_->evaluate(snapshot);
   std::erase_if(checked_, [](const Finding& one) { return one.state != FindingState::firing; });

@@ -19,6 +19,7 @@
 #include "model/event.h"
 #include "model/finding.h"
 #include "model/incident.h"
+#include "model/previous_boot.h"
 #include "store/snapshot.h"
 
 namespace stoker::incident {
@@ -51,6 +52,9 @@ class Clerk {
   void hold_back(std::vector<Finding>& findings, Now now) const {
     held_back_.hold(findings, book_, view_, now);
   }
+  // What the boot before this one said last. Told once, at the first look, where it ended uncleanly; nothing more comes
+  // of it.
+  void hear(PreviousBoot boot) { earlier_ = std::move(boot); }
   // This source is read from now on; what it told before is old, where nothing was kept.
   void follow(const std::string& source);
 
@@ -78,6 +82,7 @@ class Clerk {
   static bool was_heard(const Event& event, const Marks& before, const Now& now);
   void hear_now(const std::vector<Event>& events, Now now);
   void hear_one(const Event& event, bool old, Now now);
+  void hear_earlier(const PreviousBoot& boot, Now now);
 
   // Constant after construction.
   const std::string boot_;
@@ -86,8 +91,10 @@ class Clerk {
   Book book_;
   HoldBack held_back_;
   NodeView view_;
-  bool seen_ = false;           // has view_ got the node's GPUs?
-  std::vector<Event> waiting_;  // for that
+  bool seen_ = false;                    // has view_ got the node's GPUs?
+  std::vector<Event> waiting_;           // for that
+  std::optional<PreviousBoot> earlier_;  // likewise
+  bool new_boot_ = false;                // of a node that was watched before
   health::Expected expected_;
   std::optional<health::CheckEngine> engine_{std::vector<health::Check>()};
   std::function<std::vector<Event>()> events_;
