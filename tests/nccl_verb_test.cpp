@@ -82,6 +82,8 @@ class RasServer {
     thread_.join();
     ::close(listener_);
   }
+  RasServer(const RasServer&) = delete;
+  RasServer& operator=(const RasServer&) = delete;
   [[nodiscard]] std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
 
  private:

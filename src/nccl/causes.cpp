@@ -146,8 +146,33 @@ bool started_anyway(const Sign& sign, const Job& job) {
                      [](const auto& each) { return each.second.complete; });
 }
 
+// The other sides that lines name, as the hosts that have these addresses where a log says so.
+void name_peers(Candidate& candidate, const std::map<std::string, std::set<std::string>>& reporters,
+                const Job& job, const Facts& facts) {
+  constexpr std::size_t most = 4;
+  const bool network = candidate.verdict == Class::ib_transport ||
+                       candidate.verdict == Class::roce_gid ||
+                       candidate.verdict == Class::firewall_or_connect ||
+                       candidate.verdict == Class::wrong_interface;
+  if (!network || reporters.empty() || reporters.size() > most) return;
+  std::string names;
+  for (const auto& [peer, hosts] : reporters) {
+    std::string host = peer;
+    for (const auto index : job.processes) {
+      const auto& process = facts.processes[index];
+      if (contains(process.bootstrap, ":" + peer + "<")) host = process.host;
+    }
+    names += (names.empty() ? "" : ", ") + host;
+    // Several hosts that all complain of one: that one is to be looked at too.
+    if (reporters.size() == 1 && hosts.size() > 1) candidate.hosts.insert(host);
+  }
+  candidate.why += "; the other side is " + names;
+}
+
 void add_signs(const Job& job, const Facts& facts, std::vector<Candidate>& out) {
   std::map<std::string_view, Candidate> by_sign;
+  std::map<std::string_view, std::map<std::string, std::set<std::string>>>
+      peers;  // and who names them
   for (const auto index : job.hits) {
     const auto& hit = facts.hits[index];
     if (hit.sign->role != Role::cause && hit.sign->role != Role::symptom) continue;
@@ -162,6 +187,9 @@ void add_signs(const Job& job, const Facts& facts, std::vector<Candidate>& out) 
     candidate.next_step = hit.sign->next_step;
     candidate.source = hit.sign->source;
     candidate.count += hit.count;
+    if (!hit.peer.empty()) {
+      peers[hit.sign->id][hit.peer].insert(hit.process ? facts.processes[*hit.process].host : "");
+    }
     const auto rank = rank_of_hit(hit, job, facts);
     if (!hit.named_ranks.empty())
       candidate.ranks.insert(hit.named_ranks.begin(), hit.named_ranks.end());
@@ -176,6 +204,7 @@ void add_signs(const Job& job, const Facts& facts, std::vector<Candidate>& out) 
     judge_retries(candidate, job, facts);
     judge_versions(candidate, job, facts);
     judge_interface(candidate, job, facts);
+    name_peers(candidate, peers[id], job, facts);
     out.push_back(std::move(candidate));
   }
 }
@@ -195,6 +224,23 @@ bool knows_cards(const Job& job) {
                      [](const auto& each) { return !each.second.bus.empty(); });
 }
 
+// The kernel's number of a process is not that of its container. A rank that was killed at all is most likely the victim.
+void judge_unknown_victim(Candidate& candidate, const Job& job, const Facts& facts) {
+  candidate.tier = Tier::symptom;
+  candidate.confidence = Confidence::possible;
+  constexpr int killed = -9;
+  for (const auto index : job.exits) {
+    const auto& exit = facts.exits[index];
+    if (exit.code != killed) continue;
+    candidate.tier = Tier::hardware;
+    candidate.confidence = Confidence::likely;
+    const auto rank = exit.rank ? exit.rank : rank_of_pid(exit.pid, job, facts);
+    if (rank) candidate.ranks.insert(*rank);
+    add_host(candidate, job, rank, exit.host);
+    if (exit.first) return;
+  }
+}
+
 void add_kernel(const Job& job, const Facts& facts, std::vector<Candidate>& out) {
   for (const auto index : job.kernel) {
     const auto& found = facts.kernel[index].found;
@@ -210,7 +256,8 @@ void add_kernel(const Job& job, const Facts& facts, std::vector<Candidate>& out)
     if (event.kind == EventKind::oom) {
       Candidate candidate{
           .tier = Tier::hardware, .verdict = Class::oom, .ranks = ranks, .rule = "kernel_oom"};
-      candidate.confidence = rank ? Confidence::certain : Confidence::possible;
+      candidate.confidence = Confidence::certain;
+      if (!rank) judge_unknown_victim(candidate, job, facts);
       candidate.why = "the kernel killed a process because memory ran out";
       candidate.next_step =
           "give the job more memory on that host, or find what grew (the kernel's list of "

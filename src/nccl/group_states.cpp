@@ -66,6 +66,8 @@ std::map<std::string, GroupStates> of_watches(const Job& job, const Facts& facts
     add_watch(watch, group);
   }
   for (auto& [name, group] : groups) {
+    // A log that shows a smaller communicator alone says nothing of the world.
+    if (!group.ranks.empty() && group.ranks.rbegin()->first >= job.size) continue;
     if ((is_world(name) || (groups.size() == 1 && name.empty())) && job.size > 0) {
       group.size = job.size;
       for (int rank = 0; rank < job.size; ++rank) group.members.push_back(rank);

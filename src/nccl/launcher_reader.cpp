@@ -53,6 +53,32 @@ bool LauncherReader::read_table(std::string_view text, const Place& place) {
   return true;
 }
 
+// Open MPI: "Process name: [[4711,1],3]", then "Exit code: 1"; MPICH: "PID 123 RUNNING AT node-a", then "EXIT CODE: 9".
+bool LauncherReader::read_mpi(std::string_view text, Exit& exit) {
+  if (text.starts_with("Process name: [[")) {
+    mpi_ = {.rank = number_behind<int>(text, "],")};
+    return true;
+  }
+  if (const auto at = text.find(" RUNNING AT "); at != npos && contains(text, "PID ")) {
+    mpi_ = {.host = std::string(word_behind(text, " RUNNING AT ")),
+            .pid = number_behind<std::uint32_t>(text, "PID ").value_or(0)};
+    return true;
+  }
+  const auto place = exit.place;
+  const auto code = word_behind(text, "EXIT CODE: ").empty() ? word_behind(text, "Exit code:", "")
+                                                             : word_behind(text, "EXIT CODE: ");
+  if (code.empty() || (!mpi_.rank && mpi_.pid == 0)) return false;
+  exit = mpi_;
+  exit.place = place;
+  exit.first = true;
+  exit.code = whole_number<int>(trimmed(code)).value_or(0);
+  // MPICH shows the signal's number as the code.
+  constexpr int highest_signal = 15;
+  if (mpi_.pid != 0 && exit.code > 1 && exit.code <= highest_signal) exit.code = -exit.code;
+  mpi_ = {};
+  return true;
+}
+
 bool LauncherReader::read(const Line& line, const Place& place) {
   const auto text = trimmed(line.text);
   if (line.cut && !text.ends_with(')') && !text.ends_with('.')) return false;
@@ -68,6 +94,13 @@ bool LauncherReader::read(const Line& line, const Place& place) {
     exit.host = word_behind(text, " on node ", " .,");
     exit.code = -number_behind<int>(text, " exited on signal ").value_or(0);
     exit.first = true;
+  } else if (read_mpi(text, exit)) {
+    if (exit.code == 0) return true;
+  } else if (contains(text, "exits with return code = ")) {  // DeepSpeed
+    exit.code = number_behind<int>(text, "exits with return code = ").value_or(0);
+  } else if (contains(text, "died with <Signals.SIG")) {  // subprocess.CalledProcessError
+    exit.code =
+        -number_behind<int>(text.substr(text.find("died with <Signals.SIG")), ": ").value_or(0);
   } else if (text.starts_with("srun: error: ") && contains(text, ": task")) {
     const auto task = number_behind<int>(text, ": task ");
     exit.host = word_behind(text, "srun: error: ", ":");

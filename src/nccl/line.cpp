@@ -167,8 +167,8 @@ std::size_t next_torch(std::string_view raw, std::size_t from) {
 // "2024-11-28T07:42:11.525Z" and what container runtimes put behind it.
 std::size_t stamp_end(std::string_view rest) {
   std::size_t end = rest.find_first_not_of("| ");
-  if (end == npos || end > 6 || rest.size() < end + 16 || rest[end + 4] != '-' ||
-      rest[end + 7] != '-' || !is_digit(rest[end]))
+  if (end > 6 || rest.size() < end + 16 || rest[end + 4] != '-' || rest[end + 7] != '-' ||
+      !is_digit(rest[end]))
     return 0;
   const bool one_word = rest[end + 10] == 'T';
   end = rest.find(' ', end);
@@ -185,7 +185,7 @@ std::size_t stamp_end(std::string_view rest) {
 std::size_t worker_end(std::string_view rest) {
   constexpr std::size_t far = 120;
   const auto close = rest.find(')');
-  if (close == npos || close > far || !contains(rest.substr(0, close), "pid=")) return 0;
+  if (close > far || !contains(rest.substr(0, close), "pid=")) return 0;
   return close + 1 + (rest.substr(close + 1).starts_with(' ') ? 1 : 0);
 }
 
@@ -193,7 +193,7 @@ std::size_t worker_end(std::string_view rest) {
 std::size_t bracket_end(std::string_view rest) {
   constexpr std::size_t far = 48;
   const auto close = rest.find(']');
-  if (close == npos || close > far || contains(rest.substr(0, close), " ")) return 0;
+  if (close > far || contains(rest.substr(0, close), " ")) return 0;
   const auto behind = rest.substr(close + 1);
   if (behind.starts_with(": ")) return close + 3;
   if (behind.starts_with(':')) return close + 2;
@@ -208,7 +208,7 @@ std::size_t bracket_end(std::string_view rest) {
 std::size_t name_end(std::string_view rest) {
   constexpr std::size_t far = 64;
   const auto end = rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789.-");
-  if (end == npos || end == 0 || end > far || !rest.substr(end).starts_with(": ")) return 0;
+  if (end == 0 || end > far || !rest.substr(end).starts_with(": ")) return 0;
   return rest.substr(0, end).find_first_of("0123456789") == npos ? 0 : end + 2;
 }
 

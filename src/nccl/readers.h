@@ -56,11 +56,13 @@ class LauncherReader {
 
  private:
   bool read_table(std::string_view text, const Place& place);
+  bool read_mpi(std::string_view text, Exit& exit);
 
   Facts& facts_;
   bool table_ = false;  // within torchrun's table of failures
   bool first_ = false;  // within its part "Root Cause"
   Exit row_;
+  Exit mpi_;  // the process of which the next line says the code
 };
 
 // Python's tracebacks, those of several ranks mixed.

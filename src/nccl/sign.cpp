@@ -96,6 +96,7 @@ bool matches(std::string_view text, const Pattern& pattern, std::string_view com
 const std::vector<Pattern>& patterns() {
   static const auto all = [] {
     std::vector<Pattern> made;
+    made.reserve(sign_table.size());
     for (const auto& sign : sign_table) made.push_back(compiled(sign.pattern));
     return made;
   }();

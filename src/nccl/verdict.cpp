@@ -290,6 +290,9 @@ Verdict judge_job(const Job& job, const Facts& facts) {
   for (std::size_t i = 0; i < candidates.size(); ++i)
     verdict.findings.push_back(finding_of(candidates[i], i == 0 && !survived, facts));
   for (auto& finding : notes_of(job, facts)) verdict.findings.push_back(std::move(finding));
+  for (auto& finding : verdict.findings) {
+    if (job.communicator != 0) finding.entity.id = fmt::format("0x{:x}", job.communicator);
+  }
   add_matrix(job, facts, verdict);
   add_limits(job, facts, verdict);
   return verdict;

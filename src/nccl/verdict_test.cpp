@@ -164,6 +164,50 @@ TEST(Verdict, BlamesMemoryWhereTheKernelSaysThatItKilledThatProcess) {
   EXPECT_EQ(said(judge(facts).front()), "oom 3 certain");
 }
 
+TEST(Verdict, DoesNotBlameMemoryForAProcessThatIsNoneOfTheJobs) {
+  const std::string kill =
+      "[  123.456789] Out of memory: Killed process 999 (other) total-vm:1kB, anon-rss:1kB, "
+      "file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:1kB oom_score_adj:0\n";
+  Facts facts;
+  read_text(facts, "log", start(4) + timeout(0, 7) + timeout(1, 7) + timeout(3, 7));
+  read_text(facts, "dmesg", kill);
+  EXPECT_EQ(said(judge(facts).front()), "missing-rank 2 likely");
+  Facts killed;  // in a container, where process ids are others
+  read_text(killed, "log",
+            start(4) +
+                "E1127 21:53:43.0 1658 torch/x.py:986] failed (exitcode: -9) local_rank: 1 (pid: "
+                "103) of binary: python3\n");
+  read_text(killed, "dmesg", kill);
+  EXPECT_EQ(said(judge(killed).front()), "oom 3 likely");
+}
+
+TEST(Verdict, ReadsHowOtherLaunchersSayThatARankEnded) {
+  EXPECT_EQ(said(judge_text(start(4) + "  Process name: [[4711,1],2]\n  Exit code:    7\n")),
+            "dead-rank 2 possible");
+  EXPECT_EQ(said(judge_text(start(4) + "=   PID 102 RUNNING AT node-b\n=   EXIT CODE: 9\n")),
+            "dead-rank 2 certain");
+  EXPECT_EQ(said(judge_text(start(4) + "mpirun noticed that process rank 1 with PID 101 on node "
+                                       "node-a exited on signal 11 (Segmentation fault).\n")),
+            "dead-rank 1 certain");
+  EXPECT_EQ(
+      said(judge_text(
+          "[ERROR] [launch.py:321:sigkill_handler] ['python'] exits with return code = -9\n")),
+      "dead-rank likely");
+}
+
+TEST(Verdict, NamesTheHostThatSeveralOthersComplainOf) {
+  const auto verdict =
+      judge_text(start(6) +
+                 "step 1\nnode-c:104:104 [0] NCCL INFO Bootstrap: Using eth0:192.0.2.9<0>\n"
+                 "node-a:100:120 [0] transport/net_ib.cc:1 NCCL WARN NET/IB : Got completion from "
+                 "peer 192.0.2.9<1> with status=12 opcode=0 len=0 vendor err 129 (Recv)\n"
+                 "node-b:102:120 [0] transport/net_ib.cc:1 NCCL WARN NET/IB : Got completion from "
+                 "peer 192.0.2.9<1> with status=12 opcode=0 len=0 vendor err 129 (Recv)\n");
+  EXPECT_EQ(said(verdict), "ib-transport 0 2 likely");
+  EXPECT_EQ(verdict.hosts, (std::vector<std::string>{"node-a", "node-b", "node-c"}));
+  EXPECT_NE(verdict.summary.find("the other side is node-c"), std::string::npos) << verdict.summary;
+}
+
 TEST(Verdict, BlamesTheCardOfTheRankThatTheKernelNames) {
   Facts facts;
   read_text(facts, "log", start(2) + timeout(0, 7));
