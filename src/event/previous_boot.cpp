@@ -7,6 +7,7 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "event/boot_end.h"
@@ -58,10 +59,14 @@ void read_journal(const os::Env& env, PreviousBoot& out) {
     EventParser parser;
     for (const auto& record : read.kernel) {
       const std::size_t first = out.events.size();
-      parser.read({.text = record.text, .program = "kernel", .kernel = true}, out.events);
+      parser.read({.text = record.text,
+                   .program = record.by_program ? "" : "kernel",
+                   .kernel = !record.by_program},
+                  out.events);
       for (std::size_t n = first; n < out.events.size(); ++n) {
         out.events[n].time = record.time;
         out.events[n].origin = {read.boot, out.source, record.sequence};
+        if (record.by_program) out.events[n].details.push_back({"writer", "program"});
       }
     }
     return;
@@ -71,7 +76,7 @@ void read_journal(const os::Env& env, PreviousBoot& out) {
 // Seconds since the boot, of "[  123.456789] " behind the "<6>" of a line; nullopt: it has none.
 std::optional<Nanoseconds> stamp_of(std::string_view line) {
   const auto open = line.find('[');
-  if (open == std::string_view::npos || open > 8) return std::nullopt;
+  if (open > 8) return std::nullopt;
   line.remove_prefix(open + 1);
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
   double seconds = 0;
@@ -160,8 +165,8 @@ PreviousBoot read_previous_boot(const os::Env& env) {
   PreviousBoot out;
   read_journal(env, out);
   read_dumps(env, out);
-  std::ranges::stable_sort(out.events, [](const Event& a, const Event& b) {
-    return a.time.value_or(WallTime{}) < b.time.value_or(WallTime{});
+  std::ranges::sort(out.events, [](const Event& a, const Event& b) {
+    return std::tie(a.time, a.origin, a.text) < std::tie(b.time, b.origin, b.text);
   });
   for (auto& event : out.events)
     event.details.push_back({detail_previous_boot, to_string(out.end)});

@@ -98,6 +98,15 @@ TEST_F(PreviousBootOf, ACleanEndIsToldFromTheStopOfTheJournal) {
   EXPECT_EQ(read_previous_boot(*env_).end, BootEnd::clean);
 }
 
+TEST_F(PreviousBootOf, ALineThatAProgramWroteIntoTheKernelsLogSaysSo) {
+  write(three_boots().kernel_by_program(3604, 3605, before, fell_off_before));
+  if (!why_not_.empty()) GTEST_SKIP() << why_not_;
+  const auto boot = read_previous_boot(*env_);
+  ASSERT_THAT(boot.events, SizeIs(2));
+  EXPECT_EQ(detail(boot.events[0], "writer"), "");
+  EXPECT_EQ(detail(boot.events[1], "writer"), "program");
+}
+
 TEST_F(PreviousBootOf, AJournalOfThisBootAloneHasNone) {
   write({});
   if (!why_not_.empty()) GTEST_SKIP() << why_not_;

@@ -53,6 +53,8 @@ std::vector<LastWords> last_words(const PreviousBoot& boot, const NodeView& node
   std::map<Entity, LastWords> all;
   std::map<Entity, Signal> worst;
   for (const Event& event : boot.events) {
+    // Somebody who tries their alerts is not the driver.
+    if (detail(event, "writer") == "program") continue;
     const auto signal = signal_of(event, node, boot.ended.value_or(now));
     if (!signal || !is_of_a_card(*signal)) continue;
     auto& of_it = all[signal->entity];

@@ -131,6 +131,13 @@ TEST_F(EarlierBoot, WhatProgramsPortsAndTheHostDidIsNotOfACard) {
   EXPECT_THAT(told(), IsEmpty());
 }
 
+TEST_F(EarlierBoot, ALineThatSomebodyWroteToTryTheirAlertsOpensNothing) {
+  auto boot = some_boot({fell_off_before});
+  boot.events[0].details.push_back({"writer", "program"});
+  start(boot);
+  EXPECT_THAT(told(), IsEmpty());
+}
+
 TEST_F(EarlierBoot, WhereTheAgentSawItAliveTheIncidentGetsWhatItDidNotSee) {
   clerk_.emplace("boot-0", at(-5000));
   clerk_->look(node_with_gpus(), {MonotonicTime{Seconds(5000)}, at(-5000)});

@@ -181,6 +181,9 @@ JournalRecord kernel_record(Journal& journal) {
                        .time = journal.time(),
                        .microseconds = journal.monotonic(),
                        .sequence = journal.sequence()};
+  // As in /dev/kmsg: 0 is the kernel itself. journald has both under one transport.
+  const auto facility = journal.field("SYSLOG_FACILITY");
+  record.by_program = !facility.empty() && facility != "0";
   // journald reads what the kernel said some time later.
   const auto said = whole_number<std::uint64_t>(journal.field("_SOURCE_MONOTONIC_TIMESTAMP"));
   if (said && *said <= record.microseconds) {

@@ -21,6 +21,7 @@ struct JournalRecord {
   WallTime time;                   // when it was said
   std::uint64_t microseconds = 0;  // the same by the kernel's own clock, since that boot
   std::uint64_t sequence = 0;      // its number in the journal; rises
+  bool by_program = false;         // written into the kernel's log by a program
 };
 
 // A message that systemd numbers, <systemd/sd-messages.h>.

@@ -37,6 +37,12 @@ class JournalText {
                 {"MESSAGE", message},
                 {"_SOURCE_MONOTONIC_TIMESTAMP", std::to_string((up - 2) * 1'000'000)}});
   }
+  // A program wrote it into /dev/kmsg: journald gives it the same transport, and its facility (1: user).
+  JournalText& kernel_by_program(std::int64_t second, std::int64_t up, const std::string& boot,
+                                 const std::string& message) {
+    return say(second, up, boot,
+               {{"_TRANSPORT", "kernel"}, {"SYSLOG_FACILITY", "1"}, {"MESSAGE", message}});
+  }
   JournalText& systemd(std::int64_t second, std::int64_t up, const std::string& boot,
                        std::string_view message_id, const std::string& unit = "") {
     Fields fields = {{"_TRANSPORT", "journal"}, {"MESSAGE_ID", std::string(message_id)}};

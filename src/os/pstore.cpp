@@ -128,8 +128,9 @@ Pstore read_pstore(const Env& env) {
     group.push_back(std::move(part));
   }
   for (auto& [key, group] : groups) all.dumps.push_back(joined(std::move(group)));
-  std::ranges::stable_sort(
-      all.dumps, [](const PstoreDump& a, const PstoreDump& b) { return a.written > b.written; });
+  std::ranges::sort(all.dumps, [](const PstoreDump& a, const PstoreDump& b) {
+    return std::tie(b.written, b.name) < std::tie(a.written, a.name);
+  });
   return all;
 }
 
