@@ -34,7 +34,7 @@ class PreviousBootOf : public ::testing::Test {
     env_ = os::make_system_env(root_.string(), root_.string());
     put("proc/sys/kernel/random/boot_id", "22222222-2222-4222-8222-222222222222\n");
   }
-  ~PreviousBootOf() override { fs::remove_all(root_); }
+  void TearDown() override { fs::remove_all(root_); }
 
   void put(const std::string& path, const std::string& text) const {
     fs::create_directories((root_ / path).parent_path());

@@ -24,7 +24,7 @@ class PstoreFolder : public ::testing::Test {
     root_ = ::mkdtemp(name.data());
     env_ = make_system_env("/", root_.string());
   }
-  ~PstoreFolder() override { fs::remove_all(root_); }
+  void TearDown() override { fs::remove_all(root_); }
 
   // So many minutes ago.
   void put(const std::string& path, const std::string& text, int minutes = 0) const {
