@@ -15,6 +15,27 @@ std::string folder_of(std::string_view path) {
   return slash == npos ? std::string() : std::string(path.substr(0, slash));
 }
 
+// The folder of a job's files: torchrun has one a rank below it ("attempt_0/3/stderr.log"), others "rank_3/".
+std::string job_folder(std::string_view path) {
+  std::string folder = folder_of(path);
+  while (true) {
+    const auto slash = folder.rfind('/');
+    std::string_view last =
+        std::string_view(folder).substr(slash == std::string::npos ? 0 : slash + 1);
+    if (last.starts_with("rank")) last.remove_prefix(4);
+    if (!last.empty() && (last.front() == '_' || last.front() == '-')) last.remove_prefix(1);
+    if (slash == std::string::npos || last.empty() ||
+        !std::all_of(last.begin(), last.end(), is_digit))
+      return folder;
+    folder.resize(slash);
+  }
+}
+
+bool lies_below(std::string_view folder, std::string_view top) {
+  if (top.empty()) return !folder.empty() && folder.front() != '/';
+  return folder.size() > top.size() && folder.starts_with(top) && folder[top.size()] == '/';
+}
+
 // "run/fr-hang-3.pickle" -> "run/fr-hang-#.pickle": files of the ranks of one job are named alike.
 std::string name_without_numbers(std::string_view path) {
   std::string out;
@@ -82,7 +103,7 @@ class Sorter {
         sets_.join(by_id.try_emplace(each.comm->id, each.process).first->second, each.process);
         continue;
       }
-      const auto folder = folder_of(facts_.files[each.comm->place.file].name);
+      const auto folder = job_folder(facts_.files[each.comm->place.file].name);
       auto& ranks = by_size[{folder, each.comm->size}];
       const auto before = ranks.find(each.comm->rank);
       if (before != ranks.end() && before->second != each.process) ranks.clear();
@@ -139,7 +160,7 @@ class Sorter {
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       target[i] = i;
       if (jobs_[i].size > 0) continue;
-      const auto folder = folder_of(facts_.files[*jobs_[i].files.begin()].name);
+      const auto folder = job_folder(facts_.files[*jobs_[i].files.begin()].name);
       target[i] = of_folder.try_emplace(folder, i).first->second;
     }
     std::vector<Job> kept;
@@ -176,7 +197,7 @@ class Sorter {
     return files;
   }
 
-  // Files in which no communicator shows: to the one job there is, or to that of their folder, or by folder.
+  // Files in which no communicator shows: to the job of their folder, or a job by their folder.
   void place_files() {
     of_file_.assign(facts_.files.size(), nowhere);
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
@@ -184,13 +205,18 @@ class Sorter {
     }
     const std::size_t known = jobs_.size();
     const auto telling = telling_files();
+    std::set<std::string> folders;
+    for (const auto file : telling) {
+      if (of_file_[file] == nowhere) folders.insert(job_folder(facts_.files[file].name));
+    }
     std::map<std::string, std::size_t> of_folder;
-    for (std::uint32_t file = 0; file < facts_.files.size(); ++file) {
-      if (of_file_[file] != nowhere || !telling.contains(file)) continue;
-      const auto folder = folder_of(facts_.files[file].name);
-      std::size_t job = known == 1 ? 0 : job_in_folder(folder, known);
+    for (const auto file : telling) {
+      if (of_file_[file] != nowhere) continue;
+      const auto folder = job_folder(facts_.files[file].name);
+      std::size_t job = job_in_folder(folder, known);
       if (job == nowhere) {
-        const auto [at, fresh] = of_folder.try_emplace(folder, jobs_.size());
+        const auto [at, fresh] =
+            of_folder.try_emplace(with_its_ranks(folder, folders), jobs_.size());
         if (fresh) {
           jobs_.emplace_back();
           jobs_.back().told_by = "by its folder, as its logs show no communicator";
@@ -202,16 +228,31 @@ class Sorter {
     }
   }
 
-  [[nodiscard]] std::size_t job_in_folder(const std::string& folder, std::size_t known) const {
-    std::size_t found = nowhere;
-    for (std::size_t i = 0; i < known; ++i) {
-      const bool here = std::any_of(
-          jobs_[i].files.begin(), jobs_[i].files.end(),
-          [&](std::uint32_t file) { return folder_of(facts_.files[file].name) == folder; });
-      if (here && found != nowhere) return nowhere;
-      if (here) found = i;
+  // A launcher's log lies above the one folder that its ranks' logs are in.
+  static std::string with_its_ranks(const std::string& folder,
+                                    const std::set<std::string>& folders) {
+    std::string below;
+    for (const auto& each : folders) {
+      if (!lies_below(each, folder)) continue;
+      if (!below.empty()) return folder;
+      below = each;
     }
-    return found;
+    return below.empty() ? folder : below;
+  }
+
+  // The one job of that folder; or where none is there, the one above or below it.
+  [[nodiscard]] std::size_t job_in_folder(const std::string& folder, std::size_t known) const {
+    std::set<std::size_t> here;
+    std::set<std::size_t> near;
+    for (std::size_t i = 0; i < known; ++i) {
+      for (const auto file : jobs_[i].files) {
+        const auto other = job_folder(facts_.files[file].name);
+        if (other == folder) here.insert(i);
+        if (lies_below(other, folder) || lies_below(folder, other)) near.insert(i);
+      }
+    }
+    if (here.size() == 1) return *here.begin();
+    return here.empty() && near.size() == 1 ? *near.begin() : nowhere;
   }
 
   // In a file of several jobs, a line without a process is of the job that last began before it.

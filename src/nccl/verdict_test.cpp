@@ -309,6 +309,22 @@ TEST(Verdict, OfTwoRasAnswersTellsAJobThatGoesOnFromOneThatStands) {
   EXPECT_EQ(said(judge_text(answer(5, 5) + answer(5, 5))), "unknown unknown");
 }
 
+TEST(Verdict, GroupsLogsWithoutCommunicatorsByTheFolderOfTheirJob) {
+  Facts facts;
+  for (int rank = 0; rank < 3; ++rank) {
+    read_text(facts, "a/attempt_0/" + std::to_string(rank) + "/stderr.log", timeout(rank, 7));
+  }
+  read_text(facts, "a/attempt_0/3/stderr.log", status(3, 6, 6));
+  read_text(facts, "b/rank_0/err", timeout(0, 9));
+  read_text(facts, "b/rank_1/err", timeout(1, 9, "ALLREDUCE, NumelIn=9, NumelOut=9"));
+  read_text(facts, "c/log", start(2) + "step 1\n");
+  const auto verdicts = judge(facts);
+  ASSERT_EQ(verdicts.size(), 3U);
+  EXPECT_EQ(said(verdicts[0]), "healthy likely");
+  EXPECT_EQ(said(verdicts[1]), "missing-rank 3 certain");
+  EXPECT_EQ(said(verdicts[2]), "collective-mismatch 0 1 certain");
+}
+
 TEST(Verdict, OfACallLogBlamesTheRankWhoseCallDiffers) {
   std::string text = start(4);
   for (int call = 1; call < 6; ++call) {
