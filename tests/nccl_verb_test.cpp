@@ -17,15 +17,15 @@ namespace {
 namespace fs = std::filesystem;
 const std::string captures = STOKER_SOURCE_DIR "/tests/fixtures/captures/";
 
-std::string without_place(const std::string& text) { return replaced(text, captures, ""); }
-
 TEST(NcclVerb, PrintsVerdictRanksEvidenceAndNextStep) {
-  const auto table = run_stoker({"nccl", captures + "h200x4/nccl-die.txt"});
+  // Lines are wrapped with the file's name in them, which has to be as long wherever the sources are.
+  fs::current_path(captures);
+  const auto table = run_stoker({"nccl", "h200x4/nccl-die.txt"});
   EXPECT_EQ(table.status, 1) << table.err;
-  expect_golden("cli/nccl_die.txt", without_place(table.out));
-  const auto json = run_stoker({"nccl", captures + "h200x4/nccl-die.txt", "-o", "json"});
+  expect_golden("cli/nccl_die.txt", table.out);
+  const auto json = run_stoker({"nccl", "h200x4/nccl-die.txt", "-o", "json"});
   EXPECT_EQ(json.status, 1);
-  expect_golden("cli/nccl_die.json", without_place(json.out));
+  expect_golden("cli/nccl_die.json", json.out);
 }
 
 TEST(NcclVerb, WalksAFolderAndGivesEachJobItsVerdict) {
