@@ -64,11 +64,12 @@ TEST_F(TurnsOfGpus, WaitsUntilOneIsDue) {
 TEST_F(TurnsOfGpus, OneThatCameLaterAndIsDueBeforeIsNotWaitedPast) {
   add(far());
   Seat* early = nullptr;
-  const std::jthread adds([this, &early] {
+  std::jthread adds([this, &early] {
     std::this_thread::sleep_for(Milliseconds(20));
     early = add(now());
   });
   const Seat* taken = turns_.take();
+  adds.join();
   EXPECT_EQ(taken, early);
 }
 
