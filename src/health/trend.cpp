@@ -6,6 +6,8 @@ namespace stoker::health {
 namespace {
 
 constexpr int samples_a_window = 16;
+// The one from before the window, the newest, and two while one is put in and others are taken out.
+constexpr std::size_t most_samples = samples_a_window + 4;
 constexpr double percent = 100;
 
 }  // namespace
@@ -20,6 +22,8 @@ void Trend::add(MonotonicTime at, double value, Nanoseconds window, bool counter
   if (!first_) first_ = value;
   const auto count = samples_.size();
   if (count >= 2 && at - samples_[count - 2].at < window / samples_a_window) samples_.pop_back();
+  // At once what a full window takes: windows are up to a day long, and memory is not to grow for as long.
+  if (samples_.empty() && window > Nanoseconds{0}) samples_.reserve(most_samples);
   samples_.push_back({at, value});
   // One sample from before the window's begin stays, unless it is from so long before that it says little.
   while (samples_.size() > 2 && at - samples_[1].at >= window) samples_.erase(samples_.begin());
