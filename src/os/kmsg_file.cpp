@@ -78,9 +78,9 @@ class FileFollower final : public KmsgFollower {
 
   // True when the waker was woken.
   bool wait_for_growth(Nanoseconds at_most, const Waker& waker) {
-    Nanoseconds longest = watch_.valid() ? at_most : look_for_growth;
-    if (may_be_another_) longest = std::min<Nanoseconds>(longest, look_for_another);
-    const auto time = std::chrono::ceil<Milliseconds>(std::min(at_most, longest));
+    if (!watch_.valid()) at_most = std::min<Nanoseconds>(at_most, look_for_growth);
+    if (may_be_another_) at_most = std::min<Nanoseconds>(at_most, look_for_another);
+    const auto time = std::chrono::ceil<Milliseconds>(at_most);
     std::array<pollfd, 2> watched{{{watch_.get(), POLLIN, 0}, {waker.fd(), POLLIN, 0}}};
     ::poll(watched.data(), watched.size(), static_cast<int>(time.count()));
     return watched[1].revents != 0;

@@ -1,7 +1,6 @@
 #include "device/probe/supervisor.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
 
 #include <csignal>
 #include <map>
@@ -11,7 +10,7 @@
 
 #include "base/log.h"
 #include "base/thread_safety.h"
-#include "base/unique_fd.h"
+#include "base/waker.h"
 #include "device/probe/driver_marker.h"
 #include "device/probe/held_messages.h"
 #include "device/probe/packet.h"
@@ -33,9 +32,7 @@ SupervisorOptions fit(SupervisorOptions options) {
 class Supervisor::Shell {
  public:
   Shell(SupervisorOptions options, const Clock& clock)
-      : options_(fit(std::move(options))),
-        clock_(clock),
-        wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+      : options_(fit(std::move(options))), clock_(clock) {}
   ~Shell() { stop(); }
   Shell(const Shell&) = delete;
   Shell& operator=(const Shell&) = delete;
@@ -77,13 +74,10 @@ class Supervisor::Shell {
       const MutexLock lock(mutex_);
       change(wishes_);
     }
-    eventfd_write(wake_.get(), 1);
+    waker_.wake();
   }
   Wishes take_wishes() {
-    if (woken_) {
-      eventfd_t count = 0;
-      eventfd_read(wake_.get(), &count);
-    }
+    if (woken_) waker_.clear();
     const MutexLock lock(mutex_);
     return wishes_;
   }
@@ -114,7 +108,7 @@ class Supervisor::Shell {
   // Constant after construction.
   const SupervisorOptions options_;
   const Clock& clock_;
-  const UniqueFd wake_;
+  const Waker waker_;
 
   Mutex mutex_;
   Wishes wishes_ GUARDED_BY(mutex_);
@@ -175,7 +169,7 @@ bool Supervisor::Shell::obey_wishes() {
 }
 
 void Supervisor::Shell::wait() {
-  std::vector<pollfd> watched = {{wake_.get(), POLLIN, 0}};
+  std::vector<pollfd> watched = {{waker_.fd(), POLLIN, 0}};
   // A negative descriptor (a probe that has closed its end) is passed over by poll(2).
   for (const auto& [id, child] : children_) {
     watched.push_back({child.process.socket(), POLLIN, 0});

@@ -6,16 +6,16 @@ namespace stoker::device::probe {
 
 Turns::Entry* Turns::first() {
   Entry* first = nullptr;
-  for (const auto& entry : entries_) {
-    if (entry->taken) continue;
-    if (first == nullptr || entry->seat->round.next < first->seat->round.next) first = entry.get();
+  for (Entry& entry : entries_) {
+    if (entry.taken) continue;
+    if (first == nullptr || entry.seat->round.next < first->seat->round.next) first = &entry;
   }
   return first;
 }
 
 void Turns::add(std::unique_ptr<Seat> seat) {
   const MutexLock lock(mutex_);
-  entries_.push_back(std::make_unique<Entry>(Entry{.seat = std::move(seat)}));
+  entries_.push_back({.seat = std::move(seat)});
   if (leads_) lead_.notify_one();  // it may be due before what is waited for
 }
 
@@ -43,8 +43,8 @@ Seat* Turns::take() {
 
 void Turns::give_back(Seat& seat) {
   const MutexLock lock(mutex_);
-  for (const auto& entry : entries_) {
-    if (entry->seat.get() == &seat) entry->taken = false;
+  for (Entry& entry : entries_) {
+    if (entry.seat.get() == &seat) entry.taken = false;
   }
   if (leads_) lead_.notify_one();
 }

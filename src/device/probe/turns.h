@@ -48,7 +48,7 @@ class Turns {
   Mutex mutex_;
   CondVar lead_;    // waits for what is due first
   CondVar others_;  // wait until somebody is needed
-  std::vector<std::unique_ptr<Entry>> entries_ GUARDED_BY(mutex_);
+  std::vector<Entry> entries_ GUARDED_BY(mutex_);
   bool leads_ GUARDED_BY(mutex_) = false;
   std::size_t resting_ GUARDED_BY(mutex_) = 0;  // in others_
   bool stopped_ GUARDED_BY(mutex_) = false;
