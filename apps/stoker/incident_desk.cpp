@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/sleep.h"
+#include "not_kept.h"
 
 namespace stoker::app {
 namespace {
@@ -15,19 +16,6 @@ namespace {
 constexpr Seconds look_every{1};
 // In a storm one write has what came meanwhile.
 constexpr Milliseconds between_writes{20};
-
-Finding make_problem(const std::string& file, std::string rule, std::string message,
-                     const Error& error) {
-  Finding finding;
-  finding.rule = std::move(rule);
-  finding.severity = Severity::warning;
-  finding.entity = {EntityKind::file, file};
-  finding.message = std::move(message);
-  finding.action = Action::fix_config;
-  finding.source = "docs/specs/incidents.md";
-  finding.evidence.push_back(error.describe());
-  return finding;
-}
 
 // The database with the files that SQLite keeps beside it. Returns where it is now.
 Result<std::string> put_aside(const std::string& file, WallTime now) {
@@ -67,8 +55,8 @@ void IncidentDesk::open_file() {
   auto kept = opened ? (*opened)->load(incident::BookLimits::resolved)
                      : Result<db::Kept>(tl::unexpect, opened.error());
   if (!kept && kept.error().code() == ErrorCode::corrupt) {
-    put_aside_ = make_problem(parts_.file, "incidents-unreadable",
-                              "Earlier incidents could not be read; they begin anew", kept.error());
+    put_aside_ = not_kept(parts_.file, "incidents-unreadable",
+                          "Earlier incidents could not be read; they begin anew", kept.error());
     opened = fail(kept.error());
     if (const auto aside = put_aside(parts_.file, began_)) {
       put_aside_->evidence.push_back("what was there is now " + *aside);
@@ -78,8 +66,8 @@ void IncidentDesk::open_file() {
   }
   if (!opened || !kept) {
     const Error error = opened ? kept.error() : opened.error();
-    problem_ = make_problem(parts_.file, "incidents-not-kept",
-                            "Incidents are not kept on disk; a restart loses them", error);
+    problem_ = not_kept(parts_.file, "incidents-not-kept",
+                        "Incidents are not kept on disk; a restart loses them", error);
     log::warning("incidents_not_kept", {{"reason", error.describe()}});
     return;
   }
@@ -271,9 +259,9 @@ void IncidentDesk::tell_saved(const Result<void>& saved,
   unsaved_.merge(written);
   clerk_.move_marks();
   if (!problem_) log::warning("incidents_not_kept", {{"reason", saved.error().describe()}});
-  problem_ = make_problem(parts_.file, "incidents-not-kept",
-                          "Incidents are not kept on disk; a restart loses what came since",
-                          saved.error());
+  problem_ =
+      not_kept(parts_.file, "incidents-not-kept",
+               "Incidents are not kept on disk; a restart loses what came since", saved.error());
 }
 
 std::vector<Incident> IncidentDesk::kept(std::optional<std::uint64_t> id) const {

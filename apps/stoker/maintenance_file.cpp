@@ -6,25 +6,10 @@
 #include "base/log.h"
 #include "base/replace_file.h"
 #include "base/write_all.h"
+#include "not_kept.h"
 #include "os/system_env.h"
 
 namespace stoker::app {
-namespace {
-
-Finding maintenance_problem(const std::string& path, std::string message, const Error& error) {
-  Finding finding;
-  finding.rule = "maintenance-not-kept";
-  finding.severity = Severity::warning;
-  finding.entity = {EntityKind::file, path};
-  finding.message = std::move(message);
-  finding.action = Action::fix_config;
-  finding.source = "docs/specs/incidents.md";
-  finding.evidence.push_back(error.describe());
-  return finding;
-}
-
-}  // namespace
-
 std::optional<Maintenance> MaintenanceFile::load() {
   if (path_.empty()) return std::nullopt;
   const auto text = os::make_system_env("/", "/")->read_file(path_);
@@ -33,8 +18,9 @@ std::optional<Maintenance> MaintenanceFile::load() {
       text ? api::parse_maintenance_file(*text) : Result<Maintenance>(tl::unexpect, text.error());
   if (mark) return kept_ = *std::move(mark);
   log::warning("maintenance_not_read", {{"reason", mark.error().describe()}});
-  problem_ = maintenance_problem(
-      path_, "Whether a maintenance was planned can't be read; nothing is held back", mark.error());
+  problem_ = not_kept(path_, "maintenance-not-kept",
+                      "Whether a maintenance was planned can't be read; nothing is held back",
+                      mark.error());
   return std::nullopt;
 }
 
@@ -50,9 +36,9 @@ Result<void> MaintenanceFile::keep(const std::optional<Maintenance>& mark) {
     return done;
   }
   if (!problem_) log::warning("maintenance_not_kept", {{"reason", done.error().describe()}});
-  problem_ = maintenance_problem(
-      path_, "The planned maintenance is not kept on disk; a restart does not know of it",
-      done.error());
+  problem_ = not_kept(path_, "maintenance-not-kept",
+                      "The planned maintenance is not kept on disk; a restart does not know of it",
+                      done.error());
   return done;
 }
 
