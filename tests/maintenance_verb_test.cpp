@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/clock.h"
 #include "support/stoker_process.h"
 
 namespace stoker::test {
@@ -21,16 +20,6 @@ class MaintenanceEndToEnd : public ::testing::Test {
     words.insert(words.end(), {"--data", data_});
     return run_stoker(words);
   }
-  // Until it prints this, or time is up.
-  static std::string wait_for(const std::vector<std::string>& words, const std::string& text) {
-    std::string out;
-    const auto until = system_clock().monotonic() + Seconds(30 * slowdown);
-    while (system_clock().monotonic() < until) {
-      out = run_stoker(words).out;
-      if (out.find(text) != std::string::npos) break;
-    }
-    return out;
-  }
 
   const TempFolder folder_;
   const std::string data_ = folder_.path("data");
@@ -46,7 +35,7 @@ TEST_F(MaintenanceEndToEnd, ALostCardIsASuspicionThroughARestartAndAnIncidentAtT
     EXPECT_THAT(begun.out, HasSubstr("Planned maintenance until 20"));
     EXPECT_THAT(begun.out, HasSubstr(": new driver."));
     ASSERT_EQ(run_stoker({"sim", "inject", "--data", data_, "vanish", "--gpu", "3"}).status, 0);
-    EXPECT_THAT(wait_for({"status", "--agent", url}, "gpu-lost"),
+    EXPECT_THAT(run_until({"status", "--agent", url}, "gpu-lost"),
                 HasSubstr("planned maintenance until"));
     agent.signal(SIGKILL);
     agent.wait();
@@ -56,7 +45,7 @@ TEST_F(MaintenanceEndToEnd, ALostCardIsASuspicionThroughARestartAndAnIncidentAtT
   ASSERT_NE(url, "") << agent.err();
   EXPECT_THAT(run_stoker({"status", "--agent", url}).out, HasSubstr("PLANNED   maintenance until"));
   ASSERT_EQ(run_stoker({"sim", "inject", "--data", data_, "xid", "94", "--gpu", "1"}).status, 0);
-  const auto shown = wait_for({"incidents", "--agent", url}, "memory-contained");
+  const auto shown = run_until({"incidents", "--agent", url}, "memory-contained");
   EXPECT_THAT(shown, HasSubstr("memory-contained  open")) << "a fault of a card is told";
   EXPECT_THAT(shown, Not(HasSubstr("GPU 3 ")));
   const auto ended = maintenance({"end"});

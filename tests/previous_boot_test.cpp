@@ -35,16 +35,6 @@ class PreviousBootEndToEnd : public ::testing::Test {
   std::vector<std::string> up() {
     return {"up", "--sim", "hgx-h100", "--data", data_, "--listen", "127.0.0.1:0"};
   }
-  // Until it prints this, or time is up.
-  static std::string wait_for(const std::vector<std::string>& words, const std::string& text) {
-    std::string out;
-    const auto until = system_clock().monotonic() + Seconds(30 * slowdown);
-    while (system_clock().monotonic() < until) {
-      out = run_stoker(words).out;
-      if (out.find(text) != std::string::npos) break;
-    }
-    return out;
-  }
 
   const TempFolder folder_;
   const std::string data_ = folder_.path("data");
@@ -56,7 +46,7 @@ TEST_F(PreviousBootEndToEnd, AnUncleanEndIsOneIncidentThroughRestartsAndItsLines
     StokerProcess agent(up());
     const auto url = agent.wait_ready();
     ASSERT_NE(url, "") << agent.err();
-    EXPECT_THAT(wait_for({"incidents", "--all", "--agent", url}, "before-unclean-reboot"),
+    EXPECT_THAT(run_until({"incidents", "--all", "--agent", url}, "before-unclean-reboot"),
                 HasSubstr("warning  before-unclean-reboot  open"));
     EXPECT_THAT(run_stoker({"incidents", "--all", "--agent", url}).out, Not(HasSubstr("\n2  ")));
     EXPECT_THAT(run_stoker({"events", "--agent", url}).out,
@@ -73,7 +63,7 @@ TEST_F(PreviousBootEndToEnd, AShutdownOpensNothing) {
   StokerProcess agent(up());
   const auto url = agent.wait_ready();
   ASSERT_NE(url, "") << agent.err();
-  EXPECT_THAT(wait_for({"status", "--agent", url}, "last boot"),
+  EXPECT_THAT(run_until({"status", "--agent", url}, "last boot"),
               HasSubstr("last boot ended cleanly"));
   EXPECT_EQ(run_stoker({"incidents", "--all", "--agent", url}).out, "There is no incident.\n");
 }
@@ -83,7 +73,7 @@ TEST_F(PreviousBootEndToEnd, WithoutAJournalThatIsSaidAndNoFinding) {
   const auto url = agent.wait_ready();
   ASSERT_NE(url, "") << agent.err();
   EXPECT_THAT(
-      wait_for({"status", "-v", "--agent", url}, "last boot"),
+      run_until({"status", "-v", "--agent", url}, "last boot"),
       HasSubstr("last boot has left nothing to read (/var/log/journal: there is no journal"));
   EXPECT_EQ(run_stoker({"status", "--agent", url}).status, 0);
 }

@@ -164,4 +164,14 @@ inline Outcome run_stoker(const std::vector<std::string>& arguments,
   return {status, process.out(), process.err()};
 }
 
+// Runs it over and over until it prints `text`, or time is up. What it printed last.
+inline std::string run_until(const std::vector<std::string>& arguments, const std::string& text) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30 * slowdown);
+  std::string out;
+  do {
+    out = run_stoker(arguments).out;
+  } while (out.find(text) == std::string::npos && std::chrono::steady_clock::now() < until);
+  return out;
+}
+
 }  // namespace stoker::test
