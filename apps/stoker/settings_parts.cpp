@@ -47,6 +47,7 @@ device::probe::SampleRates rates_of(const Settings& settings) {
   rates.gpm = settings.duration(OptionId::sample_period_gpm);
   rates.firmware = settings.duration(OptionId::sample_period_firmware);
   rates.dear = settings.duration(OptionId::sample_period_dear);
+  rates.rare = settings.duration(OptionId::sample_period_rare);
   rates.processes = settings.duration(OptionId::sample_period_processes);
   rates.refresh = settings.duration(OptionId::sample_period_refresh);
   rates.scale = settings.number(OptionId::sample_scale);
@@ -85,7 +86,8 @@ store::StoreOptions store_options(const Settings& settings, const SourceParts& p
   const auto rates = rates_of(settings);
   store::StoreOptions options{.hostname = parts.env->hostname(),
                               .simulated_profile = parts.simulated_profile};
-  for (const auto cost : {CostClass::cheap, CostClass::firmware, CostClass::gpm, CostClass::dear}) {
+  for (const auto cost :
+       {CostClass::cheap, CostClass::firmware, CostClass::gpm, CostClass::dear, CostClass::rare}) {
     options.periods.at(static_cast<std::size_t>(cost)) =
         device::probe::scaled(device::probe::period_of(rates, cost), rates.scale);
   }

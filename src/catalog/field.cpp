@@ -77,6 +77,7 @@ const char* to_string(CostClass cost) {
     case CostClass::firmware: return "firmware";
     case CostClass::gpm: return "gpm";
     case CostClass::dear: return "dear";
+    case CostClass::rare: return "rare";
     case CostClass::fixed: return "fixed";
   }
   return "cheap";
@@ -88,6 +89,7 @@ CostClass slower_class(CostClass cost) {
     case CostClass::gpm: return CostClass::firmware;
     case CostClass::firmware:
     case CostClass::dear: return CostClass::dear;
+    case CostClass::rare: return CostClass::rare;
     case CostClass::fixed: return CostClass::fixed;
   }
   return CostClass::dear;

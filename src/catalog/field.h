@@ -71,9 +71,10 @@ enum class Getter : std::uint8_t {
 const char* to_string(Getter getter);
 
 // How dear a call is, from measurements on H100/H200 (docs/measurements.md): cheap 1-20 µs, firmware
-// 0.1-1 ms (a round trip to the GPU's firmware), gpm 0.7 ms a sample, dear 3 ms and more; fixed
-// values are read once when a GPU is opened.
-enum class CostClass : std::uint8_t { cheap, firmware, gpm, dear, fixed };
+// 0.1-1 ms (a round trip to the GPU's firmware), gpm 0.7 ms a sample, dear 3 ms and more, rare 15 ms
+// and more; fixed values are read once when a GPU is opened.
+enum class CostClass : std::uint8_t { cheap, firmware, gpm, dear, rare, fixed };
+inline constexpr std::size_t cost_class_count = 6;
 
 const char* to_string(CostClass cost);
 // The class that a getter is moved to whose calls have become dearer than its own (sample/schedule.h).

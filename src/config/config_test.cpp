@@ -118,7 +118,7 @@ error     config-wrong-value  stoker.yaml:9:10
   what    sample has to be a map
   do      fix_config: write its options below it, indented: period_cheap,
           period_dear, period_firmware, period_gpm, period_processes,
-          period_refresh and scale
+          period_rare, period_refresh and scale
 
 error     config-unknown-key  stoker.yaml:10:1
   what    there is no option "colour"

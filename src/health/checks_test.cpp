@@ -202,7 +202,7 @@ const std::vector<Row>& rows() {
        {{"link nvlink_recovery_errors", 1}},
        {{"link nvlink_replay_errors", 1}}},
       {"nvlink-replays", {{"link nvlink_replay_errors", 10}}, {{"link nvlink_replay_errors", 9}}},
-      {"nvlink-crc", {{"link nvlink_crc_errors", 40'000}}, {{"link nvlink_crc_errors", 20'000}}},
+      {"nvlink-crc", {{"link nvlink_crc_errors", 100'000}}, {{"link nvlink_crc_errors", 80'000}}},
       {"fabric-not-ready", {{"fabric_state", 2}}, {{"fabric_state", 0}}},
       {"inforom-corrupted", {{"inforom_valid", 0}}, {{"inforom_valid", 1}}},
       // Of one job alone: see tests/scenarios/checks/straggler.scenario.

@@ -54,6 +54,7 @@ Nanoseconds Schedule::most_of(CostClass cost) {
     case CostClass::firmware:
     case CostClass::gpm: return Milliseconds(1);
     case CostClass::dear:
+    case CostClass::rare:
     case CostClass::fixed: return Seconds(1);
   }
   return Seconds(1);

@@ -16,15 +16,13 @@
 
 namespace stoker::store {
 
-inline constexpr std::size_t cost_class_count = 5;
-
 struct StoreOptions {
   std::string hostname;
   std::string simulated_profile;  // of Snapshot
   // How often a field of each CostClass is read, and the list of processes: device/probe/rates.h,
   // its scale applied; these are its defaults. 0: read once, never stale.
-  std::array<Nanoseconds, cost_class_count> periods = {Seconds(1), Seconds(10), Seconds(1),
-                                                       Seconds(60), Seconds(0)};
+  std::array<Nanoseconds, cost_class_count> periods = {Seconds(1),  Seconds(15),  Seconds(2),
+                                                       Seconds(60), Seconds(300), Seconds(0)};
   Nanoseconds processes_period = Seconds(5);
 };
 

@@ -33,7 +33,7 @@ TEST(Store, AValueIsCurrentUntilFiveSecondsAndThenStaleWithItsTimeKept) {
 TEST(Store, AFirmwareFieldMayBeThreeOfItsPeriodsOld) {
   RunningStore node(1);
   node.read(0, FieldId::pcie_replays, 0);
-  node.clock.advance(Seconds(30));
+  node.clock.advance(Seconds(45));
   EXPECT_TRUE(node.get(0, FieldId::pcie_replays).ok());
   node.clock.advance(Seconds(1));
   EXPECT_EQ(node.get(0, FieldId::pcie_replays).reason, Reason::stale);

@@ -125,8 +125,10 @@ TEST_F(RealCards, WhatEachCallCostsOnceASecond) {
   for (int round = 0; round < rounds; ++round) {
     for (const auto& [key, fields] : groups) {
       // The sampler's default periods in seconds.
-      const int every = key.second == CostClass::firmware ? 10
+      const int every = key.second == CostClass::firmware ? 15
+                        : key.second == CostClass::gpm    ? 2
                         : key.second == CostClass::dear   ? 60
+                        : key.second == CostClass::rare   ? 300
                                                           : 1;
       if (round % every != 0) continue;
       Readings out;

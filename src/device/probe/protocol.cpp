@@ -36,8 +36,8 @@ Nanoseconds read_period(Reader& in) {
 }
 
 void write(Writer& out, const SampleRates& rates) {
-  for (const Nanoseconds period :
-       {rates.cheap, rates.gpm, rates.firmware, rates.dear, rates.processes, rates.refresh}) {
+  for (const Nanoseconds period : {rates.cheap, rates.gpm, rates.firmware, rates.dear, rates.rare,
+                                   rates.processes, rates.refresh}) {
     out.duration(period);
   }
   out.number(rates.scale);
@@ -45,8 +45,8 @@ void write(Writer& out, const SampleRates& rates) {
 }
 
 void read(Reader& in, SampleRates& rates) {
-  for (Nanoseconds* period :
-       {&rates.cheap, &rates.gpm, &rates.firmware, &rates.dear, &rates.processes, &rates.refresh}) {
+  for (Nanoseconds* period : {&rates.cheap, &rates.gpm, &rates.firmware, &rates.dear, &rates.rare,
+                              &rates.processes, &rates.refresh}) {
     *period = read_period(in);
   }
   rates.scale = in.number<double>();

@@ -20,7 +20,7 @@
 
 namespace stoker::device::probe {
 
-inline constexpr std::uint16_t protocol_version = 2;
+inline constexpr std::uint16_t protocol_version = 3;
 // Fits the kernel's default socket buffer (net.core.wmem_default, 212,992 bytes) with its overhead.
 inline constexpr std::size_t max_message_bytes = 96 * 1024;
 // A Readings message carries at most this many; a round with more is sent as several.

@@ -10,7 +10,7 @@ Nanoseconds scaled(Nanoseconds period, double scale) {
 }
 
 Nanoseconds tick_of(const SampleRates& rates) {
-  const Nanoseconds shortest = std::min({rates.cheap, rates.gpm, rates.firmware, rates.dear});
+  const Nanoseconds shortest = std::min({rates.cheap, rates.gpm, rates.firmware, rates.dear, rates.rare});
   return std::max<Nanoseconds>(scaled(shortest, rates.scale), Milliseconds(1));
 }
 
@@ -20,6 +20,7 @@ Nanoseconds period_of(const SampleRates& rates, CostClass cost) {
     case CostClass::firmware: return rates.firmware;
     case CostClass::gpm: return rates.gpm;
     case CostClass::dear: return rates.dear;
+    case CostClass::rare: return rates.rare;
     case CostClass::fixed: return Nanoseconds{0};
   }
   return rates.dear;

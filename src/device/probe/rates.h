@@ -13,6 +13,7 @@ struct SampleRates {
   Nanoseconds gpm = Seconds(2);        // 0.7 ms a sample, which is the mean since the last one
   Nanoseconds firmware = Seconds(15);  // 0.1-2 ms: a round trip to the GPU's firmware
   Nanoseconds dear = Seconds(60);      // 3 ms and more
+  Nanoseconds rare = Seconds(300);     // 15 ms and more
   Nanoseconds processes = Seconds(5);  // the list of processes
   Nanoseconds refresh = Seconds(10);   // what may change while a GPU is open (MIG devices)
   // Every period is divided by this: 20 makes a soak of 30 minutes see what 10 hours would.
