@@ -137,7 +137,10 @@ void add_nccl_verb(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(0.0, 600.0));
   add_output_flag(*verb, flags->output, "table|json");
   verb->footer(nccl_examples);
-  verb->callback([flags, &exit_code] { exit_code = analyse(*flags); });
+  add_nccl_env_verb(*verb, exit_code);
+  verb->callback([flags, verb, &exit_code] {
+    if (verb->get_subcommands().empty()) exit_code = analyse(*flags);
+  });
 }
 
 }  // namespace stoker::app

@@ -60,7 +60,7 @@ class EnvironmentReader {
     const auto equals = entry_.find('=');
     if (!too_long_ && equals != std::string::npos) {
       const std::string name = entry_.substr(0, equals);
-      if (std::ranges::find(names_, name) != names_.end()) found_[name] = entry_.substr(equals + 1);
+      if (is_wanted(name)) found_[name] = entry_.substr(equals + 1);
     }
     forget();
   }
@@ -68,6 +68,13 @@ class EnvironmentReader {
   std::map<std::string, std::string> found() && { return std::move(found_); }
 
  private:
+  [[nodiscard]] bool is_wanted(std::string_view name) const {
+    return std::ranges::any_of(names_, [&](std::string_view wanted) {
+      if (!wanted.ends_with('*')) return name == wanted;
+      wanted.remove_suffix(1);
+      return name.starts_with(wanted);
+    });
+  }
   void forget() {
     ::explicit_bzero(entry_.data(), entry_.size());
     entry_.clear();

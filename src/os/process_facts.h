@@ -31,7 +31,8 @@ struct ProcessFacts {
 // process that got the pid after it is ever in the answer.
 Result<ProcessFacts> read_process(const Env& env, std::uint32_t pid);
 
-// The variables `names` of a process's environment, as they were when its program began. The rest,
+// The variables `names` of a process's environment, as they were when its program began; "NCCL_*" are all that begin
+// so. The rest,
 // which is full of secrets, is overwritten in memory and never told. no_permission: only the process's
 // own user and CAP_SYS_PTRACE may look. unavailable: it sleeps in the kernel (state D), where its
 // memory may be locked and reading could hang with it. Values longer than 256 bytes are left out.

@@ -92,6 +92,20 @@ TEST_F(ProcessFactsTest, OnlyTheVariablesAskedForLeaveTheEnvironment) {
       << "and no name of five thousand letters";
 }
 
+TEST_F(ProcessFactsTest, AStarAsksForAllVariablesThatBeginSo) {
+  put_process("host/proc");
+  std::string environment = "NCCL_DEBUG=INFO";
+  environment += '\0';
+  environment += "NCCLX=1";
+  environment += '\0';
+  environment += "AWS_SECRET_ACCESS_KEY=do-not-tell";
+  put("host/proc/4711/environ", environment);
+  constexpr std::array<std::string_view, 1> family = {"NCCL_*"};
+  const auto found = read_environment(*env_, id_, family);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(*found, (std::map<std::string, std::string>{{"NCCL_DEBUG", "INFO"}}));
+}
+
 TEST_F(ProcessFactsTest, AnEnvironmentOfAnotherProcessWithThePidIsNeverRead) {
   put_process("host/proc");
   put("host/proc/4711/environ", "SLURM_JOB_ID=4711");

@@ -41,4 +41,8 @@ RuleTable environment_rules();
 std::vector<Finding> lint_environment(std::span<const Variable> variables,
                                       const EnvContext& context = {});
 
+// Variables of NCCL that processes of one job set differently, which only those that name files and devices may. `processes`
+// holds the variables of each process; one without any NCCL_ variable is no rank (a launcher's).
+std::vector<Finding> compare_environments(std::span<const std::vector<Variable>> processes);
+
 }  // namespace stoker::lint

@@ -168,6 +168,23 @@ TEST(Environment, NcclsOwnFileKeepsBlanksAndTheFirstOfTwo) {
       << "which line of a script runs is not known";
 }
 
+TEST(Environment, RanksThatDifferAreComparedByWhatHasToBeTheSame) {
+  const auto read = [](const char* text) {
+    return read_environment_text(text, "p", EnvReader::list);
+  };
+  const std::vector<std::vector<Variable>> processes = {
+      read("NCCL_ALGO=Ring\nNCCL_IB_HCA=mlx5_0\nNCCL_PROTO=Simple"),
+      read("NCCL_ALGO=Tree\nNCCL_IB_HCA=mlx5_4\nNCCL_PROTO=Simple"), read("PATH=/bin")};
+  const auto findings = compare_environments(processes);
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].rule, "nccl-differs");
+  EXPECT_EQ(findings[0].evidence,
+            (std::vector<std::string>{"1 of 2: NCCL_ALGO=Ring", "1 of 2: NCCL_ALGO=Tree"}));
+  const std::vector<std::vector<Variable>> half = {read("NCCL_CROSS_NIC=0\nNCCL_ALGO=Ring"),
+                                                   read("NCCL_ALGO=Ring")};
+  EXPECT_EQ(compare_environments(half).at(0).evidence.back(), "1 of 2: not set");
+}
+
 TEST(Environment, EveryRuleHasATestAboveAndASource) {
   std::ifstream file(STOKER_SOURCE_DIR "/src/lint/env/environment_test.cpp");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
