@@ -346,6 +346,7 @@ void Agent::follow_kernel_log() {
                             .tell_source =
                                 [this](const EventSource& source) {
                                   events_.on_source(source);
+                                  incidents_.on_source(source);
                                   service_.set_event_sources(events_.sources());
                                 },
                             .path = kernel_log_path});

@@ -126,6 +126,11 @@ void IncidentDesk::on_events(const std::vector<Event>& events) {
   collect();
 }
 
+void IncidentDesk::on_source(const EventSource& source) {
+  const MutexLock lock(mutex_);
+  if (source.followed) clerk_.follow(source.name);
+}
+
 void IncidentDesk::on_previous_boot(PreviousBoot boot) {
   const MutexLock lock(mutex_);
   clerk_.hear(std::move(boot));

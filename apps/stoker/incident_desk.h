@@ -20,6 +20,7 @@
 #include "incident/clerk.h"
 #include "maintenance_file.h"
 #include "model/event.h"
+#include "model/event_source.h"
 #include "store/snapshot.h"
 
 namespace stoker::app {
@@ -54,6 +55,8 @@ class IncidentDesk {
   // In the order of their source. Those that were heard before a restart are left out; those of before the first start
   // open nothing.
   void on_events(const std::vector<Event>& events) EXCLUDES(mutex_);
+  // A source that is followed from now on; what it told before is old, where nothing of it was kept.
+  void on_source(const EventSource& source) EXCLUDES(mutex_);
   // What the boot before this one said last.
   void on_previous_boot(PreviousBoot boot) EXCLUDES(mutex_);
   // One look, as the thread has every second.

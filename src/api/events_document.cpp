@@ -104,8 +104,9 @@ std::vector<Finding> event_source_findings(const std::vector<EventSource>& sourc
       finding.cause = "The agent may not read it, or it is not there";
       finding.action = Action::fix_config;
       finding.fix =
-          "Give the agent CAP_SYSLOG and /dev/kmsg; or set events.kernel_log to false, to be told "
-          "no events";
+          "Give the agent CAP_SYSLOG and /dev/kmsg, or the journal in /var/log/journal to read; or "
+          "set "
+          "events.kernel_log to false, to be told no events";
       finding.evidence.push_back(source.problem);
     }
     if (source.overwritten > 0) {

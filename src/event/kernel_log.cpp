@@ -1,9 +1,12 @@
 #include "event/kernel_log.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "base/sleep.h"
 #include "os/boot_id.h"
+#include "os/journal.h"
 
 namespace stoker::event {
 namespace {
@@ -42,7 +45,7 @@ void KernelLog::stop() {
 void KernelLog::run(const std::stop_token& stop) {
   boot_ = os::boot_id(*parts_.env);
   do {
-    auto log = os::follow_kmsg(*parts_.env, os::KmsgStart::oldest, parts_.path);
+    auto log = open();
     const Error problem = log ? follow(stop, **log) : log.error();
     if (stop.stop_requested()) return;
     EventSource now = source_;
@@ -50,6 +53,37 @@ void KernelLog::run(const std::stop_token& stop) {
     now.problem = problem.describe();
     say(std::move(now));
   } while (sleep_unless_stopped(stop, try_again));
+}
+
+Result<std::unique_ptr<os::KmsgFollower>> KernelLog::open() {
+  auto own = os::follow_kmsg(*parts_.env, os::KmsgStart::oldest, parts_.path);
+  if (own) {
+    turn_to(parts_.path);
+    return own;
+  }
+  Error problem = own.error();
+  for (const auto folder : os::journal_folders) {
+    auto journal = os::follow_journal(*parts_.env, folder, boot_);
+    if (journal) {
+      turn_to(folder);
+      return journal;
+    }
+    problem = Error(problem.code(), fmt::format("{}; nor {}: {}", problem.describe(), folder,
+                                                journal.error().describe()));
+  }
+  turn_to(parts_.path);
+  return fail(std::move(problem));
+}
+
+// What is not followed any more has no problem: another is read in its place.
+void KernelLog::turn_to(std::string_view source) {
+  if (source == source_.name) return;
+  EventSource before = source_;
+  before.followed = false;
+  before.problem.clear();
+  say(std::move(before));
+  source_ = EventSource{.name = std::string(source)};
+  last_.reset();
 }
 
 Error KernelLog::follow(const std::stop_token& stop, os::KmsgFollower& log) {
@@ -83,7 +117,7 @@ void KernelLog::read_records(const std::vector<os::KmsgRecord>& records) {
     for (std::size_t n = first; n < events.size(); ++n) {
       Event& event = events[n];
       event.time = wall_of(parts_.env->clock(), record.microseconds);
-      event.origin = {boot_, parts_.path, record.sequence};
+      event.origin = {boot_, source_.name, record.sequence};
       // People try their alerts by writing such a line into /dev/kmsg; it says so for ever.
       if (!kernel) event.details.push_back({"writer", "program"});
     }

@@ -8,6 +8,8 @@
 
 #include "base/thread_safety.h"
 #include "event/event_text_test_support.h"
+#include "os/boot_id.h"
+#include "os/journal_test_support.h"
 #include "os/system_env.h"
 
 namespace stoker::event {
@@ -61,6 +63,13 @@ class FollowedLog : public ::testing::Test {
     const MutexLock lock(mutex_);
     return source_;
   }
+  // What the kernel says after `up` seconds of this boot, in the journal. What is wrong; empty: nothing.
+  [[nodiscard]] std::string write_journal(std::int64_t up, const std::string& text) const {
+    auto boot = os::boot_id(*os::make_system_env("/", "/"));
+    std::erase(boot, '-');
+    return os::JournalText().kernel(up, up, boot, text).write(root_ / "var/log/journal");
+  }
+
   template <typename Done>
   [[nodiscard]] static bool wait_for(Done done) {
     const auto until = system_clock().monotonic() + Seconds(30);
@@ -127,6 +136,31 @@ TEST_F(FollowedLog, AnUnreadableLogIsSaid) {
   ASSERT_TRUE(wait_for([&] { return !source().problem.empty(); }));
   EXPECT_FALSE(source().followed);
   EXPECT_NE(source().problem.find("kmsg"), std::string::npos) << source().problem;
+}
+
+TEST_F(FollowedLog, WhereTheKernelsLogCanNotBeReadTheJournalIs) {
+  ASSERT_EQ(write_journal(10, off_bus), "");
+  const auto log = follow();
+  ASSERT_TRUE(wait_for([&] { return events().size() == 1; }));
+  EXPECT_EQ(in_words(events()[0]), "xid 79 0000:3b:00.0 pid=1234");
+  EXPECT_EQ(events()[0].origin.source, "/var/log/journal");
+  ASSERT_EQ(write_journal(20, "NVRM: Xid (PCI:0000:3b:00): 48, pid=20, name=x, DBE"), "");
+  ASSERT_TRUE(wait_for([&] { return events().size() == 2; }));
+  EXPECT_EQ(events()[1].code, 48U);
+  EXPECT_GT(events()[1].origin.offset, events()[0].origin.offset);
+  ASSERT_TRUE(wait_for([&] { return source().records == 2; }));
+  EXPECT_TRUE(source().followed);
+  EXPECT_EQ(source().problem, "");
+}
+
+TEST_F(FollowedLog, AJournalThatHasNothingOfThisBootIsSaidBesideTheKernelsLog) {
+  fs::create_directories(root_ / "var/log/journal/0123456789abcdef0123456789abcdef");
+  std::ofstream(root_ / "var/log/journal/0123456789abcdef0123456789abcdef/system.journal") << "no";
+  const auto log = follow();
+  ASSERT_TRUE(wait_for([&] { return !source().problem.empty(); }));
+  EXPECT_FALSE(source().followed);
+  EXPECT_NE(source().problem.find("dev/kmsg"), std::string::npos) << source().problem;
+  EXPECT_NE(source().problem.find("nor /var/log/journal"), std::string::npos) << source().problem;
 }
 
 }  // namespace

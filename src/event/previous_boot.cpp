@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <map>
 #include <set>
@@ -20,9 +19,6 @@
 namespace stoker::event {
 namespace {
 
-// The second is lost with the machine; it is asked where somebody mounts the first elsewhere.
-constexpr auto journal_folders =
-    std::to_array<std::string_view>({"/var/log/journal", "/run/log/journal"});
 // How far the end of a journal and the dump of the same crash may lie apart: journald writes to the disk every five
 // minutes (SyncIntervalSec= of journald.conf(5)), so the last of them may be missing; and as much again for a machine that
 // hangs before it gives up.
@@ -31,7 +27,7 @@ constexpr Seconds same_end{600};
 constexpr Seconds recent_dump{86'400};
 
 void read_journal(const os::Env& env, PreviousBoot& out) {
-  for (const auto folder : journal_folders) {
+  for (const auto folder : os::journal_folders) {
     const auto tail = os::read_boot_before(env, folder, os::boot_id(env), boot_end_messages);
     if (!tail) {
       const bool none = tail.error().code() == ErrorCode::not_found;

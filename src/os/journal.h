@@ -1,8 +1,10 @@
-// Machine stage: systemd's journal, as far as it tells what the kernel said in an earlier boot. The only place that sees
-// libsystemd, which is loaded where there is a journal to read and needed nowhere else.
+// Machine stage: systemd's journal, as far as it tells what the kernel said, in an earlier boot or in this. os/journal_*
+// are the only place that sees libsystemd, which is loaded where there is a journal to read and needed nowhere else.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,8 +14,13 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "os/env.h"
+#include "os/kmsg.h"
 
 namespace stoker::os {
+
+// Where journald writes; the second is lost with the machine. Both are asked, for either may be mounted elsewhere.
+inline constexpr auto journal_folders =
+    std::to_array<std::string_view>({"/var/log/journal", "/run/log/journal"});
 
 // What the kernel said.
 struct JournalRecord {
@@ -53,5 +60,11 @@ Result<std::optional<JournalTail>> read_boot_before(const Env& env, std::string_
                                                     const std::string& boot,
                                                     std::span<const std::string_view> message_ids,
                                                     const JournalLimits& limits = {});
+
+// Follows what the kernel says in `boot`, from the oldest record of it in `folder`: where the kernel's own log may not be
+// read, the journal may (a member of the group systemd-journal or adm). A record's number is the journal's. Errors as above;
+// not_found also where the journal has nothing that the kernel said in this boot.
+Result<std::unique_ptr<KmsgFollower>> follow_journal(const Env& env, std::string_view folder,
+                                                     const std::string& boot);
 
 }  // namespace stoker::os

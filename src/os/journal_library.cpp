@@ -1,6 +1,7 @@
 #include "os/journal_library.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <string>
 
@@ -17,13 +18,14 @@ Result<JournalLibrary> load_journal_library() {
   };
   void* handle = ::dlopen(library_name, RTLD_LAZY | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
-    return fail(ErrorCode::unavailable, "the journal's library can't be loaded: " + why());
+    return fail(ErrorCode::unavailable,
+                fmt::format("the journal's library can't be loaded: {}", why()));
   }
   JournalLibrary library;
 #define STOKER_LOAD(name)                                                                        \
   library.name = reinterpret_cast<decltype(library.name)>(::dlsym(handle, "sd_journal_" #name)); \
   if (library.name == nullptr) {                                                                 \
-    return fail(ErrorCode::unavailable, std::string(library_name) + " is too old: " + why());    \
+    return fail(ErrorCode::unavailable, fmt::format("{} is too old: {}", library_name, why()));  \
   }
   STOKER_JOURNAL_CALLS(STOKER_LOAD)
 #undef STOKER_LOAD

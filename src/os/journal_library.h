@@ -1,4 +1,4 @@
-// Machine stage: the functions of libsystemd that os/journal.cpp calls.
+// Machine stage: the functions of libsystemd that os/journal_handle.cpp calls.
 #pragma once
 
 #include <systemd/sd-journal.h>
@@ -14,7 +14,11 @@ namespace stoker::os {
   X(add_match)                  \
   X(flush_matches)              \
   X(seek_tail)                  \
+  X(seek_head)                  \
   X(previous)                   \
+  X(next)                       \
+  X(get_fd)                     \
+  X(process)                    \
   X(get_data)                   \
   X(get_realtime_usec)          \
   X(get_monotonic_usec)         \
