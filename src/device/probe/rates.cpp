@@ -10,7 +10,8 @@ Nanoseconds scaled(Nanoseconds period, double scale) {
 }
 
 Nanoseconds tick_of(const SampleRates& rates) {
-  const Nanoseconds shortest = std::min({rates.cheap, rates.gpm, rates.firmware, rates.dear, rates.rare});
+  const Nanoseconds shortest =
+      std::min({rates.cheap, rates.gpm, rates.firmware, rates.dear, rates.rare});
   return std::max<Nanoseconds>(scaled(shortest, rates.scale), Milliseconds(1));
 }
 
