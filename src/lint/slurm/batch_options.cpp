@@ -52,6 +52,9 @@ std::vector<std::pair<std::string, int>> words_of_line(std::string_view line, in
 
 void read_options(std::string_view directive, const FileLocation& start, BatchScript& script) {
   const auto words = words_of_line(directive, start.column);
+  if (!words.empty() && (words[0].first == "hetjob" || words[0].first == "packjob")) {
+    script.heterogeneous = true;
+  }
   for (std::size_t at = 0; at < words.size(); ++at) {
     const auto& [word, column] = words[at];
     BatchOption option{.value = {}, .place = {start.file, start.line, column}};
@@ -96,6 +99,7 @@ std::optional<long long> BatchScript::number(std::string_view name) const {
 BatchScript read_batch_script(std::string_view text, const std::string& file) {
   BatchScript script;
   bool goes_on = false;
+  bool writes_text = false;  // a here document may hold another script
   for (int number = 1; !text.empty(); ++number) {
     const auto raw = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(raw.size() + 1, text.size()));
@@ -104,13 +108,14 @@ BatchScript read_batch_script(std::string_view text, const std::string& file) {
       FileLocation place{file, number, 8};
       if (script.commands.empty()) {
         read_options(raw.substr(7), place, script);
-      } else {
+      } else if (!script.options.empty() && !writes_text) {
         place.column = 1;
         script.late.push_back({.value = std::string(line), .place = place});
       }
       continue;
     }
     if (line.empty() || line.starts_with('#')) continue;
+    writes_text = writes_text || line.find("<<") != std::string_view::npos;
     const bool continued = line.ends_with('\\');
     if (continued) line.remove_suffix(1);
     if (goes_on) {

@@ -18,8 +18,10 @@ struct BatchOption {
 
 struct BatchScript {
   std::map<std::string, BatchOption, std::less<>>
-      options;                    // by long name, "nodes"; the last one counts
-  std::vector<BatchOption> late;  // directives behind the first command
+      options;  // by long name, "nodes"; the last one counts
+  std::vector<BatchOption>
+      late;                    // directives behind the first command, where others stand before it
+  bool heterogeneous = false;  // a job of parts that have options of their own
   struct Command {
     std::string text;  // lines that a backslash joins are one
     FileLocation place;

@@ -169,14 +169,15 @@ std::vector<Finding> lint_batch_script(std::string_view text, const std::string&
         fmt::format("the first command stands in line {}", script.commands.front().place.line),
         {late.value});
   }
-  check_excluding(script, report);
-  check_cpus(script, report);
-  for (const auto& command : script.commands) {
-    if (is_torchrun(command.text)) check_launcher(script, command, report);
-  }
   const auto variables = read_environment_text(text, file, EnvReader::script);
-  // A part of a script that runs otherwise is not followed: one assignment of several may be the right one.
-  check_visible_devices(script, variables, report);
+  if (!script.heterogeneous) {
+    check_excluding(script, report);
+    check_cpus(script, report);
+    for (const auto& command : script.commands) {
+      if (is_torchrun(command.text)) check_launcher(script, command, report);
+    }
+    check_visible_devices(script, variables, report);
+  }
   auto found = report.take();
   EnvContext of_job = context;
   of_job.reader = EnvReader::script;

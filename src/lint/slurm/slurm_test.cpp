@@ -179,6 +179,15 @@ TEST(BatchScript, LaunchersHaveToFitWhatWasAskedFor) {
             (Said{"3:8 sbatch-visible-devices"}));
 }
 
+TEST(BatchScript, OneThatWritesAnotherAndOneOfSeveralPartsAreNotBlamed) {
+  EXPECT_EQ(of_script("cat > job <<EOF\n#SBATCH -N 2\nEOF\nsbatch job\n"), Said{});
+  EXPECT_EQ(of_script("#SBATCH -t 5\ncat > job <<EOF\n#SBATCH -N 2\nEOF\nsbatch job\n"), Said{});
+  EXPECT_EQ(
+      of_script(
+          "#SBATCH -c 8 --mem=5G\n#SBATCH hetjob\n#SBATCH --gres=gpu:4 --mem-per-gpu=8G\ntrue\n"),
+      Said{});
+}
+
 TEST(BatchScript, WhatItSetsOfNcclIsJudgedToo) {
   EXPECT_EQ(of_script("#SBATCH -N 2 --gres=gpu:4 -c 8\nexport NCCL_SOCKET_IFNAME=lo\n"
                       "NCCL_IB_DISABLE=true srun python x.py\n"),
