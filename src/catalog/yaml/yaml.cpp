@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "base/utf8.h"
+#include "catalog/yaml/text_check.h"
 
 namespace stoker::yaml {
 namespace {
@@ -127,6 +128,8 @@ bool is_printable(char c) {
   return byte == '\t' || byte == '\n' || byte == '\r' || (byte >= 0x20 && byte != 0x7f);
 }
 
+}  // namespace
+
 // The first place that is no text at all. libfyaml 0.7.12 does not return from some such input (a
 // directive with bytes that are no UTF-8), so it never gets to see it.
 void refuse_what_is_no_text(std::string_view text, Problems& problems) {
@@ -142,10 +145,12 @@ void refuse_what_is_no_text(std::string_view text, Problems& problems) {
   }
 }
 
-}  // namespace
-
 void Problems::add(Place place, std::string message) {
   found_.push_back({place, found_.size(), std::move(message)});
+}
+
+const Problems::Found* Problems::first() const {
+  return found_.empty() ? nullptr : &found_.front();
 }
 
 Error Problems::error() const {

@@ -51,12 +51,15 @@ class Problems {
   // invalid_input; one line "file:line:column: message" for each, in the order of the file.
   [[nodiscard]] Error error() const;
 
- private:
   struct Found {
     Place place;
     std::size_t rank;  // in the order in which they were found
     std::string message;
   };
+  // The one found first, or nullptr.
+  [[nodiscard]] const Found* first() const;
+
+ private:
   std::string file_;
   std::vector<Found> found_;
 };
