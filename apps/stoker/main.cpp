@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
   stoker::app::add_expect_verb(app, exit_code);
   stoker::app::add_xid_verb(app, exit_code);
   stoker::app::add_nccl_verb(app, exit_code);
+  stoker::app::add_lint_verb(app, exit_code);
   stoker::app::add_explain_verb(app, exit_code);
   stoker::app::add_checks_verb(app, exit_code);
   stoker::app::add_fields_verb(app, exit_code);

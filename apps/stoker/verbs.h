@@ -28,6 +28,7 @@ void add_expect_verb(CLI::App& app, int& exit_code);
 void add_xid_verb(CLI::App& app, int& exit_code);
 void add_nccl_verb(CLI::App& app, int& exit_code);
 void add_nccl_env_verb(CLI::App& nccl, int& exit_code);  // below `nccl`
+void add_lint_verb(CLI::App& app, int& exit_code);
 void add_explain_verb(CLI::App& app, int& exit_code);
 void add_checks_verb(CLI::App& app, int& exit_code);
 void add_fields_verb(CLI::App& app, int& exit_code);

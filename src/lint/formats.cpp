@@ -1,0 +1,97 @@
+#include "lint/formats.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace stoker::lint {
+namespace {
+
+// XML 1.0 has no way to write most control characters, so they become blanks.
+std::string xml(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '&': out += "&amp;"; break;
+      case '"': out += "&quot;"; break;
+      case '\n': out += "&#10;"; break;
+      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+    }
+  }
+  return out;
+}
+
+// Workflow commands: '%', line breaks, and in a property ':' and ',' too, are written by their number.
+std::string command_text(std::string_view text, bool property) {
+  std::string out;
+  for (const char c : text) {
+    const bool number = c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ','));
+    out += number ? fmt::format("%{:02X}", static_cast<unsigned char>(c)) : std::string(1, c);
+  }
+  return out;
+}
+
+std::string_view command_of(Severity severity) {
+  switch (severity) {
+    case Severity::info: return "notice";
+    case Severity::warning: return "warning";
+    case Severity::error:
+    case Severity::critical: break;
+  }
+  return "error";
+}
+
+std::string place_of(const Finding& finding) {
+  const FileLocation at = finding.location.value_or(FileLocation{});
+  return fmt::format("{}:{}:{}", at.file, at.line, at.column);
+}
+
+void append_case(std::string& out, const Finding& finding) {
+  out += fmt::format("    <testcase classname=\"{}\" name=\"{} at {}\">\n", xml(finding.rule),
+                     xml(finding.rule), xml(place_of(finding)));
+  out += fmt::format("      <failure type=\"{}\" message=\"{}\">{}\n{}\n{}\n{}</failure>\n",
+                     to_string(finding.severity), xml(finding.message), xml(place_of(finding)),
+                     xml(finding.cause), xml(finding.fix), xml(finding.source));
+  out += "    </testcase>\n";
+}
+
+}  // namespace
+
+std::string render_junit(std::span<const Finding> findings, std::span<const std::string> files) {
+  std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+  std::string suites;
+  for (const auto& file : files) {
+    std::string cases;
+    std::size_t failed = 0;
+    for (const Finding& finding : findings) {
+      if (!finding.location || finding.location->file != file) continue;
+      append_case(cases, finding);
+      ++failed;
+    }
+    if (failed == 0)
+      cases = fmt::format("    <testcase classname=\"lint\" name=\"{}\"/>\n", xml(file));
+    suites += fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\">\n{}",
+                          xml(file), std::max<std::size_t>(failed, 1), failed, cases);
+    suites += "  </testsuite>\n";
+  }
+  out += fmt::format("<testsuites name=\"stoker lint\" failures=\"{}\">\n{}</testsuites>\n",
+                     findings.size(), suites);
+  return out;
+}
+
+std::string render_github(std::span<const Finding> findings) {
+  std::string out;
+  for (const Finding& finding : findings) {
+    const FileLocation at = finding.location.value_or(FileLocation{});
+    out += fmt::format("::{} file={},line={},col={},title={}::{}\n", command_of(finding.severity),
+                       command_text(at.file, true), at.line, at.column,
+                       command_text(finding.rule, true),
+                       command_text(finding.message + ". " + finding.fix, false));
+  }
+  return out;
+}
+
+}  // namespace stoker::lint

@@ -1,0 +1,69 @@
+// Analyzer stage: variables that somebody left on, or set against the device plugin. What else NCCL and torch make of
+// their variables is the business of src/lint/env.
+#include <algorithm>
+#include <array>
+
+#include "lint/kubernetes/script_words.h"
+#include "lint/kubernetes/subject.h"
+
+namespace stoker::lint::kubernetes {
+namespace {
+
+struct Debugging {
+  std::string_view name;
+  std::string_view value;
+};
+
+// NCCL: https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-debug. PyTorch:
+// https://docs.pytorch.org/docs/stable/distributed.html#debugging (DETAIL checks every collective with another).
+// CUDA: https://docs.nvidia.com/cuda/cuda-c-programming-guide/#env-vars (each launch waits for the last).
+constexpr std::array<Debugging, 5> debugging = {{{"NCCL_DEBUG", "INFO"},
+                                                 {"NCCL_DEBUG", "TRACE"},
+                                                 {"NVSHMEM_DEBUG", "TRACE"},
+                                                 {"TORCH_DISTRIBUTED_DEBUG", "DETAIL"},
+                                                 {"CUDA_LAUNCH_BLOCKING", "1"}}};
+
+bool is_debugging(std::string_view name, std::string_view value) {
+  return std::ranges::any_of(
+      debugging, [&](const Debugging& row) { return row.name == name && row.value == value; });
+}
+
+void check_debugging(const Subject& subject, const Container& container) {
+  std::string seen;
+  yaml::View first;
+  const auto take = [&](std::string_view name, std::string_view value, yaml::View from) {
+    if (!is_debugging(name, value)) return;
+    if (!first.exists() || name == "NCCL_DEBUG") first = from;
+    seen += fmt::format("{}{}={}", seen.empty() ? "" : " ", name, value);
+  };
+  for (const EnvVar& variable : container.env) {
+    take(variable.name, variable.value.text(), variable.entry);
+  }
+  for (const Word& word : container.words) {
+    const auto equals = word.text.find('=');
+    if (equals == std::string_view::npos) continue;
+    take(word.text.substr(0, equals), word.text.substr(equals + 1), word.from);
+  }
+  if (seen.empty()) return;
+  subject.add(RuleId::debug_left, first.place(),
+              fmt::format("{} runs with {}", subject.name_of(container), seen));
+}
+
+}  // namespace
+
+void check_environment(const Subject& subject) {
+  if (!is_work(subject.evidence)) return;
+  for (const Pod& pod : subject.workload.pods) {
+    for (const Container& container : pod.containers) {
+      check_debugging(subject, container);
+      const EnvVar* visible = container.variable("NVIDIA_VISIBLE_DEVICES");
+      if (visible == nullptr || !container.gpus.any || !visible->value.is_scalar()) continue;
+      subject.add(
+          RuleId::visible_devices_by_hand, visible->entry.place(),
+          fmt::format("{} asks for {} and sets NVIDIA_VISIBLE_DEVICES to '{}'",
+                      subject.name_of(container), container.gpus.resource, visible->value.text()));
+    }
+  }
+}
+
+}  // namespace stoker::lint::kubernetes

@@ -1,0 +1,86 @@
+// Analyzer stage: where a server's model comes from, and whether it is kept.
+#include <algorithm>
+#include <array>
+
+#include "lint/kubernetes/script_words.h"
+#include "lint/kubernetes/storage.h"
+#include "lint/kubernetes/subject.h"
+#include "lint/kubernetes/template_text.h"
+
+namespace stoker::lint::kubernetes {
+namespace {
+
+// "org/name" as https://huggingface.co/docs/hub/repositories has it; no path, no URL.
+bool is_hub_model(std::string_view text) {
+  const auto slash = text.find('/');
+  if (slash == std::string_view::npos || slash == 0 || slash + 1 == text.size()) return false;
+  if (text.find('/', slash + 1) != std::string_view::npos) return false;
+  if (text.front() == '.' || text.front() == '-' || is_filled_in_later(text)) return false;
+  return text.find_first_of(": \t=,") == std::string_view::npos;
+}
+
+std::string model_option(const Container& container) {
+  const auto option =
+      option_of(container, {"--model", "--model-id", "--model-path", "--model-name", "-m"});
+  if (option && is_hub_model(option->text)) return option->text;
+  for (std::size_t i = 0; i + 1 < container.words.size(); ++i) {
+    const auto model = expanded(container, container.words[i + 1].text);
+    if (container.words[i].text == "serve" && is_hub_model(model)) return model;
+  }
+  return {};
+}
+
+// What says that this container fetches a model from a hub; empty: nothing.
+std::string download_of(const Subject& subject, const Container& container) {
+  if (const auto model = model_option(container); !model.empty()) return "loads " + model;
+  constexpr std::array<std::string_view, 4> variables = {"MODEL_ID", "MODEL", "MODEL_NAME",
+                                                         "HF_MODEL_ID"};
+  for (const auto name : variables) {
+    const EnvVar* variable = container.variable(name);
+    if (variable != nullptr && is_hub_model(variable->value.text())) {
+      return fmt::format("loads {}", variable->value.text());
+    }
+  }
+  constexpr std::array<std::string_view, 4> tokens = {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN",
+                                                      "HUGGINGFACE_TOKEN", "HF_API_TOKEN"};
+  for (const auto name : tokens) {
+    if (container.variable(name) != nullptr)
+      return fmt::format("has {} to fetch a model with", name);
+  }
+  const auto config = subject.workload.object.at("spec.serveConfigV2").text();
+  if (config.find("model_id:") != std::string_view::npos &&
+      config.find("model_source: /") == std::string_view::npos) {
+    return "serves the model that serveConfigV2 names";
+  }
+  return {};
+}
+
+bool looks_up_only_locally(const Container& container) {
+  const EnvVar* offline = container.variable("HF_HUB_OFFLINE");
+  return offline != nullptr && offline->value.text() == "1";
+}
+
+bool fetches_at_all(const Subject& subject, const Pod& pod, const Container& container) {
+  if (!container.gpus.any || container.init || container.sidecar) return false;
+  return subject.evidence.purpose == Purpose::serving || is_server(subject, pod, container);
+}
+
+}  // namespace
+
+void check_models(const Subject& subject) {
+  for (const Pod& pod : subject.workload.pods) {
+    if (pod.row->gives == Gives::kserve || pod.row->gives == Gives::runtime) continue;
+    for (const Container& container : pod.containers) {
+      if (!fetches_at_all(subject, pod, container) || !is_complete(pod, container) || pod.open)
+        continue;
+      if (has_lasting_mount(pod, container) || looks_up_only_locally(container)) continue;
+      const auto download = download_of(subject, container);
+      if (download.empty()) continue;
+      subject.add(RuleId::model_cache_missing, container.place(),
+                  fmt::format("{} {}, and has no volume that keeps it", subject.name_of(container),
+                              download));
+    }
+  }
+}
+
+}  // namespace stoker::lint::kubernetes

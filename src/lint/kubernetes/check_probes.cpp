@@ -1,0 +1,114 @@
+// Analyzer stage: the probes of model servers against the time in which a model loads.
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "lint/kubernetes/subject.h"
+
+namespace stoker::lint::kubernetes {
+namespace {
+
+using yaml::View;
+
+// A model of 70 billion parameters is 140 GB; at 0.5 GB/s from a network disk that is 280 s, and from a hub more. Of
+// vLLM's own examples the startup probe gives 10 minutes
+// (https://docs.vllm.ai/en/latest/deployment/k8s.html).
+constexpr int plausible_load_s = 300;
+// Less than this does not cover CUDA start, graph capture and a small model from a local disk.
+constexpr int least_startup_s = 120;
+
+// Seconds after which a probe that never succeeds has its effect; nullopt: not known. Defaults as in
+// https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/
+std::optional<int> window_of(View probe) {
+  const auto field = [&](std::string_view name, int otherwise) -> std::optional<int> {
+    const View value = probe.find(name);
+    return value.is_null() ? otherwise : whole_number<int>(value.text());
+  };
+  const auto delay = field("initialDelaySeconds", 0);
+  const auto period = field("periodSeconds", 10);
+  const auto failures = field("failureThreshold", 3);
+  if (!delay || !period || !failures || *period > 86400 || *failures > 86400) return std::nullopt;
+  if (*delay < 0 || *period < 0 || *failures < 0 || *delay > 1000000) return std::nullopt;
+  const auto window = std::int64_t{*delay} + std::int64_t{*period} * *failures;
+  return static_cast<int>(std::min<std::int64_t>(window, 2000000000));
+}
+
+void check_readiness(const Subject& subject, const Pod& pod, const Container& container) {
+  const View readiness = container.view.find("readinessProbe");
+  if (readiness.is_map()) {
+    if (!readiness.find("tcpSocket").is_map()) return;
+    return subject.add(
+        RuleId::readiness_tcp_only, readiness.place(),
+        fmt::format("{} is ready as soon as its port is open", subject.name_of(container)));
+  }
+  // A startup probe holds the pod back as long as it has not succeeded.
+  if (pod.row->gives != Gives::nothing || !is_complete(pod, container) || !readiness.is_null() ||
+      container.view.find("startupProbe").exists()) {
+    return;
+  }
+  subject.add(
+      RuleId::readiness_missing, container.place(),
+      fmt::format("{} serves a model and has no readinessProbe", subject.name_of(container)));
+}
+
+void check_restart(const Subject& subject, const Container& container) {
+  const View startup = container.view.find("startupProbe");
+  if (startup.is_map()) {
+    const auto window = window_of(startup);
+    if (!window || *window >= least_startup_s) return;
+    return subject.add(RuleId::startup_short, startup.place(),
+                       fmt::format("{} is restarted when it has not started within {} s",
+                                   subject.name_of(container), *window));
+  }
+  const View liveness = container.view.find("livenessProbe");
+  if (!liveness.is_map() || !startup.is_null()) return;
+  const auto window = window_of(liveness);
+  if (!window || *window >= plausible_load_s || container.open) return;
+  subject.add(
+      RuleId::liveness_before_load, liveness.place(),
+      fmt::format(
+          "{} is restarted when it does not answer {} s after its start, and has no startupProbe",
+          subject.name_of(container), *window));
+}
+
+// Does a Service of the file send requests to these pods?
+bool is_served(const Subject& subject, const Pod& pod) {
+  const View labels = pod.metadata.find("labels");
+  return std::ranges::any_of(subject.services, [&](const View& service) {
+    const View selector = service.at("spec.selector");
+    bool matches = selector.is_map();
+    selector.each_entry([&](View key, View value) {
+      // LeaderWorkerSet's controller adds its own labels.
+      if (key.text().starts_with("leaderworkerset.sigs.k8s.io/")) return;
+      matches = matches && labels.find(key.text()).text() == value.text();
+    });
+    return matches && labels.is_map();
+  });
+}
+
+}  // namespace
+
+bool is_server(const Subject& subject, const Pod& pod, const Container& container) {
+  if (!container.gpus.any || container.init || container.sidecar) return false;
+  if (pod.role == "worker" || pod.role == "prefill worker") return false;
+  constexpr std::array<std::string_view, 4> ending = {"Job", "CronJob", "RayJob", "JobSet"};
+  if (std::ranges::find(ending, subject.workload.kind) != ending.end()) return false;
+  if (subject.evidence.purpose == Purpose::serving) return true;
+  if (subject.evidence.purpose != Purpose::unknown) return false;
+  const bool lasting = subject.workload.kind == "Deployment" ||
+                       subject.workload.kind == "LeaderWorkerSet" ||
+                       subject.workload.kind == "StatefulSet";
+  return lasting && (container.view.find("ports").is_list() || is_served(subject, pod));
+}
+
+void check_probes(const Subject& subject) {
+  for (const Pod& pod : subject.workload.pods) {
+    for (const Container& container : pod.containers) {
+      if (!is_server(subject, pod, container)) continue;
+      check_readiness(subject, pod, container);
+      check_restart(subject, container);
+    }
+  }
+}
+
+}  // namespace stoker::lint::kubernetes

@@ -1,0 +1,90 @@
+// Analyzer stage: /dev/shm.
+#include <algorithm>
+
+#include "lint/kubernetes/quantity.h"
+#include "lint/kubernetes/subject.h"
+
+namespace stoker::lint::kubernetes {
+namespace {
+
+// NVIDIA's advice for containers is --shm-size=1g (NCCL user guide, Troubleshooting, Shared memory).
+constexpr double least_bytes = 0x1p30;
+
+// Why this container shares memory; empty: nothing says that it does.
+std::string sharing(const Subject& subject, const Container& container) {
+  const auto framework = subject.evidence.framework;
+  // They have one process a container, or share nothing through /dev/shm.
+  if (framework == Framework::tensorflow || framework == Framework::jax ||
+      framework == Framework::mindspore || framework == Framework::ollama) {
+    return {};
+  }
+  if (subject.evidence.purpose == Purpose::system) return {};
+  if (subject.evidence.purpose == Purpose::benchmark && framework != Framework::nccl_tests)
+    return {};
+  if (container.gpus.count.value_or(0) >= 2) {
+    return fmt::format("asks for {} GPUs, between which NCCL uses shared memory",
+                       *container.gpus.count);
+  }
+  if (framework == Framework::torch && subject.evidence.purpose == Purpose::training) {
+    return "trains with PyTorch, whose data loader workers hand batches over in shared memory";
+  }
+  return {};
+}
+
+bool is_shm(std::string_view path) { return path == "/dev/shm" || path == "/dev/shm/"; }
+
+void check_size(const Subject& subject, const Container& container, const Mount& mount) {
+  const yaml::View size = mount.volume.at("emptyDir.sizeLimit");
+  const auto bytes = quantity_of(size.text());
+  if (!bytes) return;
+  if (*bytes < least_bytes && !sharing(subject, container).empty()) {
+    subject.add(RuleId::shm_small, size.place(),
+                fmt::format("{} has a /dev/shm of {} and {}", subject.name_of(container),
+                            size.text(), sharing(subject, container)));
+  }
+  const auto limit = quantity_of(container.limits.find("memory").text());
+  if (limit && *bytes >= *limit) {
+    subject.add(RuleId::shm_above_limit, size.place(),
+                fmt::format("{} has a /dev/shm of {} within a memory limit of {}",
+                            subject.name_of(container), size.text(),
+                            container.limits.find("memory").text()));
+  }
+}
+
+void check_container(const Subject& subject, const Pod& pod, const Container& container,
+                     std::vector<std::string_view>& told) {
+  const auto mounts = mounts_of(pod, container);
+  const auto shm =
+      std::ranges::find_if(mounts, [](const Mount& mount) { return is_shm(mount.path); });
+  if (shm == mounts.end()) {
+    const auto why = sharing(subject, container);
+    const bool given =
+        pod.row->gives != Gives::nothing || pod.open || pod.spec.find("hostIPC").text() == "true";
+    if (why.empty() || given || !is_complete(pod, container)) return;
+    return subject.add(
+        RuleId::shm_missing, container.place(),
+        fmt::format("{} {}, and has 64 MiB of /dev/shm", subject.name_of(container), why));
+  }
+  const yaml::View empty_dir = shm->volume.find("emptyDir");
+  if (empty_dir.find("medium").text() != "Memory") return;
+  if (empty_dir.find("sizeLimit").exists()) return check_size(subject, container, *shm);
+  const auto name = shm->view.find("name").text();
+  if (pod.open || std::ranges::find(told, name) != told.end()) return;
+  told.push_back(name);
+  subject.add(RuleId::shm_unbounded, empty_dir.place(),
+              fmt::format("volume '{}' at /dev/shm of {} has no sizeLimit", name,
+                          subject.name_of(container)));
+}
+
+}  // namespace
+
+void check_shared_memory(const Subject& subject) {
+  for (const Pod& pod : subject.workload.pods) {
+    std::vector<std::string_view> told;
+    for (const Container& container : pod.containers) {
+      if (container.gpus.any && !container.init) check_container(subject, pod, container, told);
+    }
+  }
+}
+
+}  // namespace stoker::lint::kubernetes

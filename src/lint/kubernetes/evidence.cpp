@@ -1,0 +1,199 @@
+#include "lint/kubernetes/evidence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "lint/kubernetes/script_words.h"
+
+namespace stoker::lint::kubernetes {
+namespace {
+
+enum class Where : std::uint8_t { word, module, script, image, config };
+
+struct Sign {
+  Where where;
+  std::string_view pattern;
+  Framework framework;
+  Purpose purpose;
+};
+
+constexpr auto signs = std::to_array<Sign>({
+#define STOKER_SIGN(where, pattern, framework, purpose) \
+  Sign{Where::where, pattern, Framework::framework, Purpose::purpose},
+#include "lint/kubernetes/signs.def"
+#undef STOKER_SIGN
+});
+
+// Does `image` have `part` in its name: not inside a longer word, so that "ray" is not in "x-ray-tools" or "array"?
+bool image_has(std::string_view image, std::string_view part) {
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  for (auto at = image.find(part); at != std::string_view::npos; at = image.find(part, at + 1)) {
+    const auto end = at + part.size();
+    if ((at == 0 || !is_letter(image[at - 1])) &&
+        (part.size() > 4 || end == image.size() || !is_letter(image[end]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool is_script(std::string_view word) { return word.ends_with(".py") || word.ends_with(".sh"); }
+
+// What of `container` is this sign; empty: nothing.
+std::string_view seen_in(const Container& container, const Sign& sign) {
+  if (sign.where == Where::image) {
+    return image_has(container.image.text(), sign.pattern) ? container.image.text()
+                                                           : std::string_view();
+  }
+  for (const Word& word : container.words) {
+    const auto text = word.text;
+    if (text.starts_with('-')) continue;
+    const bool seen = (sign.where == Where::word && base_name(text) == sign.pattern) ||
+                      (sign.where == Where::module && text.starts_with(sign.pattern)) ||
+                      (sign.where == Where::script && is_script(text) &&
+                       base_name(text).find(sign.pattern) != std::string_view::npos);
+    if (seen) return text;
+  }
+  return {};
+}
+
+// Nothing but waiting: somebody will look in by hand.
+bool only_sleeps(const Container& container) {
+  return std::ranges::any_of(container.words,
+                             [](const Word& word) { return base_name(word.text) == "sleep"; }) &&
+         std::ranges::all_of(container.words, [](const Word& word) {
+           constexpr std::array<std::string_view, 12> idle = {"sleep",    "sh",   "bash",  "-c",
+                                                              "infinity", "inf",  "while", "true",
+                                                              "do",       "done", "date",  "-ec"};
+           const auto base = base_name(word.text);
+           return std::ranges::find(idle, base) != idle.end() ||
+                  base.find_first_not_of("0123456789smhd") == std::string_view::npos;
+         });
+}
+
+// Does the container only show that there is a GPU?
+bool only_shows(const Container& container) {
+  return std::ranges::any_of(container.words,
+                             [](const Word& word) { return base_name(word.text) == "nvidia-smi"; });
+}
+
+bool is_system(const Workload& workload) {
+  const auto space = workload.object.at("metadata.namespace").text();
+  if (space == "kube-system" || space == "gpu-operator") return true;
+  if (workload.kind != "DaemonSet") return false;
+  for (const Pod& pod : workload.pods) {
+    const auto priority = pod.spec.find("priorityClassName").text();
+    if (priority.starts_with("system-") || pod.spec.find("hostPID").text() == "true") return true;
+    bool host = false;
+    pod.spec.find("volumes").each_item(
+        [&](yaml::View volume) { host = host || volume.find("hostPath").exists(); });
+    if (host) return true;
+  }
+  return false;
+}
+
+class Judge {
+ public:
+  explicit Judge(const Workload& workload) : workload_(workload) {}
+
+  Evidence judge() {
+    for (const Sign& sign : signs) {
+      if (sign.where == Where::config) {
+        look_at_config(sign);
+      } else {
+        look_at_containers(sign);
+      }
+      if (evidence_.purpose != Purpose::unknown && evidence_.framework != Framework::none) break;
+    }
+    if (evidence_.purpose == Purpose::unknown) by_idleness();
+    if (evidence_.purpose != Purpose::serving && is_system(workload_)) {
+      evidence_.purpose = Purpose::system;
+      evidence_.reasons.emplace_back("part of the cluster itself: system");
+    }
+    if (evidence_.purpose == Purpose::unknown) by_kind();
+    return std::move(evidence_);
+  }
+
+ private:
+  void take(const Sign& sign, std::string seen) {
+    const bool tells =
+        (sign.purpose != Purpose::unknown && evidence_.purpose == Purpose::unknown) ||
+        (sign.framework != Framework::none && evidence_.framework == Framework::none);
+    if (!tells) return;
+    if (evidence_.purpose == Purpose::unknown) evidence_.purpose = sign.purpose;
+    if (evidence_.framework == Framework::none) evidence_.framework = sign.framework;
+    evidence_.reasons.push_back(std::move(seen));
+  }
+
+  void look_at_containers(const Sign& sign) {
+    for (const Pod& pod : workload_.pods) {
+      for (const Container& container : pod.containers) {
+        if (container.init || container.sidecar) continue;
+        // A launcher without GPUs says what the others do; a sidecar beside them does not.
+        if (pod.has_gpus() && !container.gpus.any) continue;
+        const auto seen = seen_in(container, sign);
+        if (seen.empty()) continue;
+        return take(sign, fmt::format("container '{}' has {}", container.name, seen));
+      }
+    }
+  }
+
+  void look_at_config(const Sign& sign) {
+    const auto text = workload_.object.at("spec.serveConfigV2").text();
+    if (text.find(sign.pattern) == std::string_view::npos) return;
+    take(sign, fmt::format("serveConfigV2 has {}", sign.pattern));
+  }
+
+  void by_idleness() {
+    for (const Pod& pod : workload_.pods) {
+      for (const Container& container : pod.containers) {
+        if (!container.gpus.any || container.words.empty()) continue;
+        if (!only_sleeps(container) && !only_shows(container)) continue;
+        evidence_.purpose = Purpose::benchmark;
+        evidence_.reasons.push_back(
+            fmt::format("container '{}' only sleeps or runs nvidia-smi", container.name));
+        return;
+      }
+    }
+  }
+
+  void by_kind() {
+    for (const Pod& pod : workload_.pods) {
+      if (pod.row->purpose == Purpose::unknown) continue;
+      evidence_.purpose = pod.row->purpose;
+      evidence_.reasons.push_back(
+          fmt::format("kind {}: {}", workload_.kind, to_string(evidence_.purpose)));
+      return;
+    }
+  }
+
+  const Workload& workload_;
+  Evidence evidence_;
+};
+
+}  // namespace
+
+const char* to_string(Framework framework) {
+  switch (framework) {
+    case Framework::none: return "unknown";
+    case Framework::vllm: return "vLLM";
+    case Framework::sglang: return "SGLang";
+    case Framework::tgi: return "TGI";
+    case Framework::triton: return "Triton";
+    case Framework::ollama: return "Ollama";
+    case Framework::torch: return "PyTorch";
+    case Framework::tensorflow: return "TensorFlow";
+    case Framework::jax: return "JAX";
+    case Framework::mindspore: return "MindSpore";
+    case Framework::ray: return "Ray";
+    case Framework::nccl_tests: return "nccl-tests";
+  }
+  return "unknown";
+}
+
+Evidence evidence_of(const Workload& workload) { return Judge(workload).judge(); }
+
+}  // namespace stoker::lint::kubernetes

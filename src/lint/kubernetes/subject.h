@@ -1,0 +1,71 @@
+// Analyzer stage: what a check about manifests gets to see, and where it says what it found.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lint/kubernetes/evidence.h"
+#include "lint/kubernetes/rules.h"
+#include "lint/kubernetes/workload.h"
+
+namespace stoker::lint::kubernetes {
+
+// One workload with what is known of it and of the file it stands in.
+struct Subject {
+  const Workload& workload;
+  const Evidence& evidence;
+  std::string_view file;
+  bool templated = false;                   // the file is a template
+  const std::vector<yaml::View>& services;  // the Services of the file
+  std::vector<Finding>& findings;
+
+  void add(RuleId rule, yaml::Place place, std::string message,
+           std::vector<std::string> because = {}) const {
+    because.insert(because.end(), evidence.reasons.begin(), evidence.reasons.end());
+    findings.push_back(finding_of(row_of(rule), {std::string(file), place.line, place.column},
+                                  std::move(message), std::move(because)));
+  }
+  // "container 'x' of Deployment 'y'".
+  [[nodiscard]] std::string name_of(const Container& container) const {
+    return fmt::format("container '{}' of {}", container.name, name());
+  }
+  [[nodiscard]] std::string name() const {
+    return fmt::format("{} '{}'", workload.kind, workload.name);
+  }
+};
+
+// May something be said to be missing in this container? Not in a patch, in a template that may add it, or where a
+// controller or runtime adds what is not here.
+inline bool is_complete(const Pod& pod, const Container& container) {
+  return !pod.partial && !container.open && pod.row->gives != Gives::runtime;
+}
+
+// Work that somebody waits for: not a test, nor a part of the cluster.
+inline bool is_work(const Evidence& evidence) {
+  return evidence.purpose != Purpose::benchmark && evidence.purpose != Purpose::system;
+}
+
+// The checks: one function a theme, each adding what it finds.
+void check_images(const Subject& subject);
+void check_secrets(const Subject& subject);
+void check_gpus(const Subject& subject);
+void check_resources(const Subject& subject);
+void check_shared_memory(const Subject& subject);
+void check_probes(const Subject& subject);
+void check_models(const Subject& subject);
+void check_checkpoints(const Subject& subject);
+void check_parallel(const Subject& subject);
+void check_environment(const Subject& subject);
+void check_node_access(const Subject& subject);
+void check_object(const Subject& subject);
+void check_fields(const Subject& subject);
+void check_placement(const Subject& subject);
+
+// Is this container the one that serves in its pod?
+bool is_server(const Subject& subject, const Pod& pod, const Container& container);
+
+}  // namespace stoker::lint::kubernetes

@@ -1,0 +1,152 @@
+// What looks like a mistake and is none: each of these has to stay silent.
+#include <gtest/gtest.h>
+
+#include "lint/kubernetes/lint_test_support.h"
+
+namespace stoker::lint::kubernetes {
+namespace {
+
+using Told = std::vector<std::string>;
+
+std::string trainer(std::string_view container, std::string_view spec) {
+  return job(pod_spec(
+      8,
+      std::string("command: [torchrun, --nproc-per-node=8, train.py]\n") + std::string(container),
+      spec));
+}
+
+TEST(Traps, the_nodes_own_shared_memory_is_a_volume_as_good_as_another) {
+  const auto text = trainer(
+      "volumeMounts: [{name: shm, mountPath: /dev/shm}, {name: data, mountPath: /data}]\n",
+      "volumes: [{name: shm, hostPath: {path: /dev/shm}}, {name: data, persistentVolumeClaim: "
+      "{claimName: d}}]\n");
+  EXPECT_EQ(told(text), Told{});
+}
+
+TEST(Traps, a_quantity_that_envsubst_fills_in_is_no_mistake) {
+  auto text = trainer(
+      "volumeMounts: [{name: shm, mountPath: /dev/shm}, {name: data, mountPath: /data}]\n",
+      "volumes: [{name: shm, hostPath: {path: /dev/shm}}, {name: data, persistentVolumeClaim: "
+      "{claimName: d}}]\n");
+  text.replace(text.find("nvidia.com/gpu: 8"), 17, "nvidia.com/gpu: \"${GPU_PER_NODE}\"");
+  EXPECT_EQ(told(text), Told{});
+}
+
+TEST(Traps, amounts_of_hami_are_no_gpus) {
+  auto text = deployment(pod_spec(1));
+  text.replace(text.find("nvidia.com/gpu: 1"), 17,
+               "nvidia.com/gpucores: 30, nvidia.com/gpumem: 3000");
+  EXPECT_EQ(told(text), Told{});
+}
+
+TEST(Traps, a_launcher_or_head_without_gpus_needs_nothing_of_what_workers_need) {
+  const std::string text =
+      "apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nmetadata: {name: x}\nspec:\n"
+      "  mpiReplicaSpecs:\n    Launcher:\n      template:\n        spec:\n          containers:\n"
+      "          - {name: l, image: \"example.com/x:1\", command: [mpirun, train.py]}\n"
+      "    Worker:\n      template:\n        spec:\n" +
+      indented(
+          pod_spec(8,
+                   "volumeMounts: [{name: shm, mountPath: /dev/shm}, {name: d, mountPath: /d}]\n",
+                   "volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 8Gi}}, "
+                   "{name: d, nfs: {server: s, path: /}}]\n"),
+          10);
+  EXPECT_EQ(told(text), Told{});
+}
+
+TEST(Traps, what_kuberay_adds_at_run_time_is_not_missed) {
+  const std::string text =
+      "apiVersion: ray.io/v1\nkind: RayService\nmetadata: {name: x}\nspec:\n  rayClusterConfig:\n"
+      "    workerGroupSpecs:\n    - groupName: g\n      template:\n        spec:\n" +
+      indented(pod_spec(4), 10);
+  EXPECT_EQ(told(text), Told{});
+}
+
+TEST(Traps, what_kserve_adds_at_run_time_is_not_missed) {
+  const std::string text =
+      "apiVersion: serving.kserve.io/v1beta1\nkind: InferenceService\nmetadata: {name: x}\nspec:\n"
+      "  predictor:\n    model:\n      modelFormat: {name: huggingface}\n"
+      "      resources: {limits: {nvidia.com/gpu: \"2\"}}\n";
+  EXPECT_EQ(told(text), Told{});
+}
+
+TEST(Traps, an_image_that_is_merged_in_later_is_not_missed) {
+  const std::string patch =
+      "apiVersion: batch/v1\nkind: Job\nmetadata: {name: x}\nspec:\n  template:\n    spec:\n"
+      "      containers:\n      - name: main\n        resources: {limits: {nvidia.com/gpu: 8}}\n";
+  EXPECT_EQ(told(patch), Told{});
+  const std::string service =
+      "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {name: "
+      "x}\nspec:\n"
+      "  template:\n    containers:\n    - name: main\n      resources:\n        requests: {cpu: "
+      "4}\n"
+      "        limits: {memory: 64Gi, nvidia.com/gpu: \"2\"}\n";
+  EXPECT_EQ(told(service), Told{});
+}
+
+TEST(Traps, a_job_that_only_sleeps_or_measures_is_no_workload) {
+  EXPECT_EQ(
+      told(job("containers:\n- {name: a, image: \"example.com/x:1\", command: [sleep, infinity], "
+               "resources: {limits: {nvidia.com/gpu: 8}}}\n")),
+      Told{});
+  EXPECT_EQ(
+      told(job(
+          "containers:\n- {name: a, image: \"nvcr.io/nvidia/k8s/cuda-sample:nbody-cuda11.7.1\", "
+          "args: [--benchmark], resources: {limits: {nvidia.com/gpu: 1}}}\n")),
+      Told{});
+}
+
+TEST(Traps, a_daemon_of_the_cluster_may_have_the_node) {
+  const auto text = object_of(
+      "apps/v1", "DaemonSet",
+      "hostPID: true\ncontainers:\n- name: a\n  image: FILLED BY THE OPERATOR\n"
+      "  securityContext: {privileged: true}\n  volumeMounts: [{name: r, mountPath: /host}]\n"
+      "  resources: {limits: {nvidia.com/gpu: 1}}\n"
+      "volumes: [{name: r, hostPath: {path: /}}]\n");
+  EXPECT_EQ(told(text), Told{});
+}
+
+TEST(Traps, a_token_from_a_secret_or_by_reference_is_no_literal) {
+  const auto text = deployment(
+      pod_spec(1,
+               "env:\n- name: HF_TOKEN\n  valueFrom: {secretKeyRef: {name: hf, key: token}}\n"
+               "- {name: HUGGING_FACE_HUB_TOKEN, value: $(HF_TOKEN)}\n- {name: OPENAI_API_KEY, "
+               "value: EMPTY}\n"
+               "- {name: MAX_TOTAL_TOKENS, value: \"2048\"}\n"));
+  EXPECT_EQ(told(text), Told{});
+}
+
+TEST(Traps, tensorflow_and_jax_do_not_share_memory_between_processes) {
+  for (const auto* image : {"tensorflow/tensorflow:2.13.0-gpu", "example.com/jax:1.2"}) {
+    auto text = deployment(pod_spec(8));
+    text.replace(text.find("example.com/work:1.2"), 20, image);
+    EXPECT_EQ(told(text), Told{}) << image;
+  }
+}
+
+TEST(Traps, a_chart_is_read_around_its_actions_and_not_blamed_for_them) {
+  const std::string text =
+      "{{- if .Values.enabled }}\napiVersion: apps/v1\nkind: Deployment\nmetadata:\n"
+      "  name: {{ .Release.Name }}\nspec:\n  selector:\n    matchLabels:\n      {{- include \"x\" "
+      ". | nindent 6 }}\n"
+      "  template:\n    metadata:\n      labels:\n        {{- include \"x\" . | nindent 8 }}\n"
+      "    spec:\n      containers:\n      - name: {{ .Chart.Name }}\n"
+      "        image: \"{{ .Values.image }}:{{ .Values.tag | default \"latest\" }}\"\n"
+      "        args: [--model, {{ .Values.model }}]\n        ports: [{containerPort: 8000}]\n"
+      "        resources:\n          {{- toYaml .Values.resources | nindent 10 }}\n"
+      "          limits:\n            nvidia.com/gpu: {{ .Values.gpus }}\n{{- end }}\n";
+  EXPECT_EQ(told(text), Told{});
+}
+
+TEST(Traps, a_pod_without_gpus_is_nobodys_business_here) {
+  EXPECT_EQ(told(deployment("containers: [{name: a, image: nginx}]\n")), Told{});
+}
+
+TEST(Traps, files_that_are_no_manifests_say_nothing) {
+  EXPECT_EQ(told("a: 1\nb: [nvidia.com/gpu]\n"), Told{});
+  EXPECT_EQ(told("{\"kind\": \"x\"}"), Told{});
+  EXPECT_EQ(told(""), Told{});
+}
+
+}  // namespace
+}  // namespace stoker::lint::kubernetes

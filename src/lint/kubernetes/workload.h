@@ -1,0 +1,95 @@
+// Analyzer stage: an object of Kubernetes as the pods it will run. Everything points into the parsed document, which
+// has to live as long.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catalog/yaml/view.h"
+#include "lint/kubernetes/kinds.h"
+
+namespace stoker::lint::kubernetes {
+
+struct EnvVar {
+  yaml::View entry;
+  std::string_view name;
+  yaml::View value;  // nothing where valueFrom tells, or nobody
+};
+
+// One word of command or args, or of a shell script among them.
+struct Word {
+  std::string_view text;
+  yaml::View from;  // the item of the list
+};
+
+// NVIDIA GPUs that a container asks for.
+struct Gpus {
+  bool any = false;
+  std::optional<int>
+      count;  // whole GPUs; nullopt: a placeholder, a share, a MIG device or a DRA claim
+  std::string_view resource;
+};
+
+struct Container {
+  yaml::View view;
+  std::string_view name;
+  yaml::View image;
+  bool init = false;     // ends before the others start
+  bool sidecar = false;  // an init container that goes on (restartPolicy: Always)
+  bool open = false;     // a template may add lines to it
+  yaml::View limits;
+  yaml::View requests;
+  std::vector<EnvVar> env;
+  std::vector<Word> words;
+  Gpus gpus;
+
+  // Where a reader looks for what is missing in it: its first line.
+  [[nodiscard]] yaml::Place place() const { return view.place(); }
+  [[nodiscard]] const EnvVar* variable(std::string_view name) const;
+};
+
+struct Pod {
+  const KindRow* row = nullptr;
+  std::string_view role;
+  yaml::View owner;  // what the template stands in: has `replicas` where there are several
+  yaml::View metadata;
+  yaml::View spec;
+  bool partial = false;  // a patch: what is not here may stand in what it is merged into
+  bool open = false;     // a template may add lines to it
+  std::vector<Container> containers;
+
+  [[nodiscard]] bool has_gpus() const;
+};
+
+struct Workload {
+  yaml::View object;
+  std::string_view group;
+  std::string_view kind;
+  std::string_view name;
+  std::vector<Pod> pods;
+
+  [[nodiscard]] bool has_gpus() const;
+};
+
+// The pods of `object`, by kinds.def or, for a kind without a row, wherever something looks like a pod template.
+// `holes` as TemplateText has them.
+Workload workload_of(yaml::View object, std::span<const int> holes);
+
+// Is `resource` a name under which NVIDIA's device plugin offers whole or shared GPUs or MIG devices? Not of HAMi's
+// gpumem and gpucores, which are amounts.
+bool is_gpu_resource(std::string_view resource);
+
+// The volume of `name` in the pod's spec; nothing: there is none.
+yaml::View volume_of(const Pod& pod, std::string_view name);
+
+struct Mount {
+  yaml::View view;
+  std::string_view path;
+  yaml::View volume;
+};
+std::vector<Mount> mounts_of(const Pod& pod, const Container& container);
+
+}  // namespace stoker::lint::kubernetes
