@@ -6,18 +6,23 @@
 #include <filesystem>
 
 #include "event/log_file.h"
+#include "lint/env/environment.h"
 #include "lint/ignore.h"
 #include "lint/kubernetes/lint.h"
 #include "lint/kubernetes/rules.h"
+#include "lint/slurm/slurm.h"
 
 namespace stoker::app {
 namespace {
 
 constexpr std::size_t largest_lint_file = std::size_t{256} << 20;
 
+// In a folder: is this worth opening, by its name?
 bool is_linted(const std::filesystem::path& path) {
   const auto extension = path.extension();
-  return extension == ".yaml" || extension == ".yml" || extension == ".json";
+  return extension == ".yaml" || extension == ".yml" || extension == ".json" ||
+         extension == ".sh" || extension == ".sbatch" || extension == ".slurm" ||
+         extension == ".conf";
 }
 
 // Folders of tools, which nobody wrote by hand.
@@ -41,25 +46,61 @@ std::vector<std::string> files_below(const std::string& folder, LintLook& look) 
   return files;
 }
 
-void look_at_one(const std::string& path, LintLook& look) {
-  const auto text = read_whole(path);
+// Files of Slurm, which are judged together.
+struct SlurmFiles {
+  std::vector<std::string> names;
+  std::vector<std::string> texts;
+};
+
+void add_findings(std::vector<Finding> found, LintLook& look) {
+  look.findings.insert(look.findings.end(), std::make_move_iterator(found.begin()),
+                       std::make_move_iterator(found.end()));
+}
+
+void look_at_one(const std::string& path, bool named, LintLook& look, SlurmFiles& slurm) {
+  auto text = read_whole(path);
   if (!text) {
     look.unread.push_back(text.error().describe());
     return;
   }
   const std::string name = path == "-" ? "standard input" : path;
+  if (lint::slurm_file_kind(name, *text) != lint::SlurmFileKind::none) {
+    look.files.push_back(name);
+    slurm.names.push_back(name);
+    slurm.texts.push_back(std::move(*text));
+    return;
+  }
+  // Other scripts and configurations of a folder are none of ours.
+  const auto extension = std::filesystem::path(name).extension();
+  if (!named && extension != ".yaml" && extension != ".yml" && extension != ".json") return;
   look.files.push_back(name);
   auto manifest = lint::kubernetes::lint_manifest(*text, name);
   look.ignored += manifest.ignored + lint::take_out_ignored(*text, manifest.findings);
-  look.findings.insert(look.findings.end(), std::make_move_iterator(manifest.findings.begin()),
-                       std::make_move_iterator(manifest.findings.end()));
+  add_findings(std::move(manifest.findings), look);
+}
+
+void look_at_slurm(const SlurmFiles& slurm, LintLook& look) {
+  std::vector<lint::SlurmFile> files;
+  for (std::size_t i = 0; i < slurm.names.size(); ++i)
+    files.push_back({slurm.names[i], slurm.texts[i]});
+  auto found = lint::lint_slurm_files(files);
+  for (const auto& file : files) {
+    std::vector<Finding> of_file;
+    for (auto& finding : found) {
+      if (finding.location && finding.location->file == file.name)
+        of_file.push_back(std::move(finding));
+    }
+    look.ignored += lint::take_out_ignored(file.text, of_file);
+    add_findings(std::move(of_file), look);
+  }
 }
 
 }  // namespace
 
 std::vector<lint::Rule> all_lint_rules() {
   std::vector<lint::Rule> rules;
-  for (const auto table : {lint::kubernetes::rules()}) {
+  for (const auto table :
+       {lint::kubernetes::rules(), lint::environment_rules(), lint::slurm_rules()}) {
     rules.insert(rules.end(), table.begin(), table.end());
   }
   return rules;
@@ -79,14 +120,16 @@ Result<std::string> read_whole(const std::string& path) {
 
 LintLook look_at(const std::vector<std::string>& paths) {
   LintLook look;
+  SlurmFiles slurm;
   for (const auto& path : paths) {
     std::error_code error;
     if (path == "-" || !std::filesystem::is_directory(path, error)) {
-      look_at_one(path, look);
+      look_at_one(path, true, look, slurm);
       continue;
     }
-    for (const auto& file : files_below(path, look)) look_at_one(file, look);
+    for (const auto& file : files_below(path, look)) look_at_one(file, false, look, slurm);
   }
+  if (!slurm.names.empty()) look_at_slurm(slurm, look);
   return look;
 }
 

@@ -1,8 +1,9 @@
 // Analyzer stage: variables that somebody left on, or set against the device plugin. What else NCCL and torch make of
-// their variables is the business of src/lint/env.
+// their variables is said by src/lint/env.
 #include <algorithm>
 #include <array>
 
+#include "lint/env/environment.h"
 #include "lint/kubernetes/script_words.h"
 #include "lint/kubernetes/subject.h"
 
@@ -33,6 +34,10 @@ void check_debugging(const Subject& subject, const Container& container) {
   yaml::View first;
   const auto take = [&](std::string_view name, std::string_view value, yaml::View from) {
     if (!is_debugging(name, value)) return;
+    // A chart that sets it only where somebody asks for it.
+    if (subject.source.depth_at(from.place().line) >
+        subject.source.depth_at(container.place().line))
+      return;
     if (!first.exists() || name == "NCCL_DEBUG") first = from;
     seen += fmt::format("{}{}={}", seen.empty() ? "" : " ", name, value);
   };
@@ -49,6 +54,31 @@ void check_debugging(const Subject& subject, const Container& container) {
               fmt::format("{} runs with {}", subject.name_of(container), seen));
 }
 
+// Told by check_debugging(), which knows what the container is for.
+bool is_about_debugging(const Finding& finding) {
+  return finding.rule.starts_with("nccl-debug") || finding.rule == "cuda-launch-blocking";
+}
+
+// What src/lint/env says of the container's variables.
+void check_variables(const Subject& subject, const Container& container) {
+  std::vector<Variable> variables;
+  for (const EnvVar& each : container.env) {
+    const yaml::View at = each.value.is_scalar() ? each.value : each.entry;
+    const auto place = at.place();
+    std::optional<std::string> value;
+    if (each.value.is_scalar()) value = each.value.text();
+    variables.push_back({std::string(each.name),
+                         std::move(value),
+                         {std::string(subject.file), place.line, place.column}});
+  }
+  if (variables.empty()) return;
+  auto found =
+      lint_environment(variables, {.nccl = {}, .several_hosts = {}, .reader = EnvReader::list});
+  std::erase_if(found, is_about_debugging);
+  subject.findings.insert(subject.findings.end(), std::make_move_iterator(found.begin()),
+                          std::make_move_iterator(found.end()));
+}
+
 }  // namespace
 
 void check_environment(const Subject& subject) {
@@ -56,6 +86,7 @@ void check_environment(const Subject& subject) {
   for (const Pod& pod : subject.workload.pods) {
     for (const Container& container : pod.containers) {
       check_debugging(subject, container);
+      if (container.gpus.any) check_variables(subject, container);
       const EnvVar* visible = container.variable("NVIDIA_VISIBLE_DEVICES");
       if (visible == nullptr || !container.gpus.any || !visible->value.is_scalar()) continue;
       subject.add(

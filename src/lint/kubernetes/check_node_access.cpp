@@ -34,9 +34,10 @@ void check_mounts(const Subject& subject, const Pod& pod, const Container& conta
     if (!path.exists() || is_usual(path.text()) || std::ranges::find(told, name) != told.end())
       continue;
     told.push_back(name);
-    subject.add(RuleId::host_path, path.place(),
-                fmt::format("{} mounts the node's {} at {}", subject.name_of(container),
-                            path.text(), mount.path));
+    subject.add(
+        RuleId::host_path, path.place(),
+        fmt::format("{} mounts {} of the node at {}", subject.name_of(container),
+                    is_filled_in_later(path.text()) ? "a folder" : path.text(), mount.path));
   }
 }
 

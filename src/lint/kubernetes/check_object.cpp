@@ -14,7 +14,7 @@ void check_selector(const Subject& subject, const Pod& pod) {
   if (pod.row->group != "apps") return;
   const View wanted = subject.workload.object.at("spec.selector.matchLabels");
   const View labels = pod.metadata.find("labels");
-  if (pod.partial || (subject.templated && !labels.is_map())) return;
+  if (pod.partial || (subject.source.templated && !labels.is_map())) return;
   wanted.each_entry([&](View key, View value) {
     const View label = labels.find(key.text());
     if (label.text() == value.text() && label.exists()) return;

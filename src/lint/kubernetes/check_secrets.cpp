@@ -72,7 +72,7 @@ void check_variable(const Subject& subject, const Container& container, const En
   if (value.starts_with("$(")) return;
   if (value.find('$') != std::string_view::npos) {
     // What Helm writes there is not known; its values may come from anywhere.
-    if (!subject.templated) say(RuleId::token_not_expanded, fmt::format("as {}", value));
+    if (!subject.source.templated) say(RuleId::token_not_expanded, fmt::format("as {}", value));
     return;
   }
   if (is_placeholder(value)) return say(RuleId::token_placeholder, fmt::format("as {}", value));

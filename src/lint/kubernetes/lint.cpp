@@ -94,7 +94,7 @@ class Linter {
 
   void check(const Workload& workload) {
     const Evidence evidence = evidence_of(workload);
-    const Subject subject{workload, evidence, file_, blanked_.templated, services_, out_.findings};
+    const Subject subject{workload, evidence, file_, blanked_, services_, out_.findings};
     check_object(subject);
     check_secrets(subject);
     if (!workload.has_gpus()) return;

@@ -10,6 +10,7 @@
 
 #include "lint/kubernetes/evidence.h"
 #include "lint/kubernetes/rules.h"
+#include "lint/kubernetes/template_text.h"
 #include "lint/kubernetes/workload.h"
 
 namespace stoker::lint::kubernetes {
@@ -19,7 +20,7 @@ struct Subject {
   const Workload& workload;
   const Evidence& evidence;
   std::string_view file;
-  bool templated = false;                   // the file is a template
+  const TemplateText& source;               // the file, as a template
   const std::vector<yaml::View>& services;  // the Services of the file
   std::vector<Finding>& findings;
 

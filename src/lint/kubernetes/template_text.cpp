@@ -12,10 +12,27 @@ namespace {
 constexpr std::array<std::string_view, 9> control_words = {
     "if", "else", "end", "range", "with", "define", "block", "break", "continue"};
 
+std::string_view first_word(std::string_view action) {
+  const auto inside = trimmed(action, "{}- \t\r\n");
+  return inside.substr(0, inside.find_first_of(" \t("));
+}
+
+// How many conditions an action opens (1), closes (-1) or leaves as they are.
+int opened_by(std::string_view action) {
+  const auto word = first_word(action);
+  if (word == "end") return -1;
+  return word == "if" || word == "with" || word == "range" || word == "define" || word == "block"
+             ? 1
+             : 0;
+}
+
 bool writes_nothing(std::string_view action) {
   const auto inside = trimmed(action, "{}- \t\r\n");
-  if (inside.starts_with("/*") || inside.starts_with('$')) return true;
-  const auto word = inside.substr(0, inside.find_first_of(" \t("));
+  if (inside.starts_with("/*")) return true;
+  const auto word = first_word(action);
+  // "$x := y" and "$x = y" only remember.
+  const auto rest = trimmed(inside.substr(word.size()));
+  if (word.starts_with('$')) return rest.starts_with(":=") || rest.starts_with("= ");
   return std::ranges::find(control_words, word) != control_words.end();
 }
 
@@ -45,6 +62,7 @@ TemplateText without_actions(std::string_view text) {
   out.text = text;
   int line = 1;
   std::size_t counted = 0;
+  int depth = 0;
   for (auto open = text.find("{{"); open != std::string_view::npos; open = text.find("{{", open)) {
     const auto close = text.find("}}", open);
     if (close == std::string_view::npos) break;
@@ -56,12 +74,25 @@ TemplateText without_actions(std::string_view text) {
     const bool alone = only_actions(lines_around(text, open, end));
     const bool silent = writes_nothing(text.substr(open, end - open));
     if (alone && !silent) out.holes.push_back(line);
+    if (const int change = opened_by(text.substr(open, end - open)); change != 0) {
+      depth = std::max(depth + change, 0);
+      out.depths.emplace_back(line, depth);
+    }
     for (std::size_t at = open; at < end; ++at) {
       if (text[at] != '\n') out.text[at] = alone || silent ? ' ' : '$';
     }
     open = end;
   }
   return out;
+}
+
+int TemplateText::depth_at(int line) const {
+  int depth = 0;
+  for (const auto& [from, now] : depths) {
+    if (from > line) break;
+    depth = now;
+  }
+  return depth;
 }
 
 bool is_filled_in_later(std::string_view value) {

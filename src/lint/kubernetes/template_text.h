@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace stoker::lint::kubernetes {
@@ -13,6 +14,10 @@ struct TemplateText {
   bool templated = false;  // there was an action
   // Lines (from 1) on which an action stood alone that may bring lines of its own (include, toYaml, ...).
   std::vector<int> holes;
+  std::vector<std::pair<int, int>> depths;  // from which line on how many conditions hold
+
+  // How many conditions (if, with, range) stand around `line`.
+  [[nodiscard]] int depth_at(int line) const;
 };
 
 // `text` without actions. Nothing is copied where there is none: `text` is empty then, and `templated` false.
