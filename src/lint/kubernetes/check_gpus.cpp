@@ -84,20 +84,6 @@ void check_resource(const Subject& subject, const Container& container, View key
   }
 }
 
-// Containers that stand beside the work in many clusters.
-bool is_helper(const Container& container) {
-  constexpr std::array<std::string_view, 14> helpers = {
-      "fluent-bit",    "fluentd",         "fluentbit",    "promtail", "vector",
-      "istio-proxy",   "envoy",           "nginx",        "filebeat", "otel",
-      "node-exporter", "cloud-sql-proxy", "oauth2-proxy", "busybox"};
-  const auto image = container.image.text();
-  return container.sidecar || std::ranges::any_of(helpers, [&](std::string_view helper) {
-           return container.name == helper ||
-                  image.find(fmt::format("/{}:", helper)) != std::string::npos ||
-                  image.starts_with(fmt::format("{}:", helper));
-         });
-}
-
 void check_helper(const Subject& subject, const Pod& pod, const Container& container) {
   if (!container.gpus.any || !is_helper(container)) return;
   const bool others = std::ranges::any_of(pod.containers, [&](const Container& other) {
@@ -110,6 +96,19 @@ void check_helper(const Subject& subject, const Pod& pod, const Container& conta
 }
 
 }  // namespace
+
+bool is_helper(const Container& container) {
+  constexpr std::array<std::string_view, 14> helpers = {
+      "fluent-bit",    "fluentd",         "fluentbit",    "promtail", "vector",
+      "istio-proxy",   "envoy",           "nginx",        "filebeat", "otel",
+      "node-exporter", "cloud-sql-proxy", "oauth2-proxy", "busybox"};
+  const auto image = container.image.text();
+  return container.sidecar || std::ranges::any_of(helpers, [&](std::string_view helper) {
+           return container.name == helper ||
+                  image.find(fmt::format("/{}:", helper)) != std::string::npos ||
+                  image.starts_with(fmt::format("{}:", helper));
+         });
+}
 
 void check_gpus(const Subject& subject) {
   for (const Pod& pod : subject.workload.pods) {

@@ -61,7 +61,7 @@ bool looks_up_only_locally(const Container& container) {
 }
 
 bool fetches_at_all(const Subject& subject, const Pod& pod, const Container& container) {
-  if (!container.gpus.any || container.init || container.sidecar) return false;
+  if (!container.gpus.any || container.init || is_helper(container)) return false;
   return subject.evidence.purpose == Purpose::serving || is_server(subject, pod, container);
 }
 

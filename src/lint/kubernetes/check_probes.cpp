@@ -89,7 +89,7 @@ bool is_served(const Subject& subject, const Pod& pod) {
 }  // namespace
 
 bool is_server(const Subject& subject, const Pod& pod, const Container& container) {
-  if (!container.gpus.any || container.init || container.sidecar) return false;
+  if (!container.gpus.any || container.init || is_helper(container)) return false;
   if (pod.role == "worker" || pod.role == "prefill worker") return false;
   constexpr std::array<std::string_view, 4> ending = {"Job", "CronJob", "RayJob", "JobSet"};
   if (std::ranges::find(ending, subject.workload.kind) != ending.end()) return false;

@@ -66,6 +66,9 @@ void check_object(const Subject& subject);
 void check_fields(const Subject& subject);
 void check_placement(const Subject& subject);
 
+// Does this container stand beside the work, as logging agents and proxies do?
+bool is_helper(const Container& container);
+
 // Is this container the one that serves in its pod?
 bool is_server(const Subject& subject, const Pod& pod, const Container& container);
 

@@ -1,0 +1,219 @@
+// Every rule fires on what it is about, at the line where a reader looks for it.
+#include "lint/kubernetes/rules.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "lint/kubernetes/lint_test_support.h"
+
+namespace stoker::lint::kubernetes {
+namespace {
+
+const std::string serve = "command: [vllm, serve, /models/m, --tensor-parallel-size, \"1\"]\n";
+const std::string ready = "readinessProbe: {httpGet: {path: /health, port: 8000}}\n";
+const std::string models =
+    "volumes: [{name: m, persistentVolumeClaim: {claimName: m}}, {name: shm, emptyDir: {medium: "
+    "Memory, sizeLimit: 8Gi}}]\n";
+const std::string mounts =
+    "volumeMounts: [{name: m, mountPath: /models}, {name: shm, mountPath: /dev/shm}]\n";
+
+// A server with nothing wrong, and `container` more.
+std::string server(std::string_view container = {}, std::string_view spec = {}) {
+  return deployment(
+      pod_spec(1, serve + ready + mounts + std::string(container), models + std::string(spec)));
+}
+
+// Where `text` stands in `manifest`, as a line.
+int line_with(std::string_view manifest, std::string_view text) {
+  const auto at = manifest.find(text);
+  return 1 + static_cast<int>(std::count(manifest.begin(),
+                                         manifest.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+}
+
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+  const auto at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  if (at != std::string::npos) text.replace(at, what.size(), by);
+  return text;
+}
+
+struct Case {
+  std::string_view rule;
+  std::string manifest;
+  std::string_view at;  // a piece of the line at which it is told
+};
+
+std::vector<Case> gpu_cases() {
+  const std::string limits = "limits: {memory: 64Gi, nvidia.com/gpu: 1}";
+  return {
+      {"gpu-requests-only",
+       replaced(replaced(server(), ", nvidia.com/gpu: 1", ""), "cpu: \"8\"",
+                "cpu: \"8\", nvidia.com/gpu: 1"),
+       "nvidia.com/gpu: 1"},
+      {"gpu-request-mismatch", replaced(server(), "cpu: \"8\"", "cpu: \"8\", nvidia.com/gpu: 2"),
+       "nvidia.com/gpu: 2"},
+      {"gpu-fraction", replaced(server(), "nvidia.com/gpu: 1", "nvidia.com/gpu: 0.5"), "gpu: 0.5"},
+      {"mig-name", replaced(server(), "nvidia.com/gpu: 1", "nvidia.com/mig-5g.40gb: 1"), "mig-5g"},
+      {"mig-name", replaced(server(), "nvidia.com/gpu: 1", "nvidia.com/mig-3g.10gb: 1"), "mig-3g"},
+      {"gpu-on-sidecar",
+       replaced(server(), "containers:\n",
+                "containers:\n      - {name: fluent-bit, image: \"fluent-bit:3.0\", resources: "
+                "{requests: {cpu: 1}, limits: {memory: 1Gi, nvidia.com/gpu: 1}}}\n"),
+       "name: fluent-bit"},
+      {"visible-devices-by-hand", server("env: [{name: NVIDIA_VISIBLE_DEVICES, value: all}]\n"),
+       "NVIDIA_VISIBLE"},
+      {"memory-limit-missing", replaced(server(), "memory: 64Gi, ", ""), "name: main"},
+      {"cpu-request-missing", replaced(server(), "requests: {cpu: \"8\"}", "requests: {}"),
+       "name: main"},
+      {"privileged", server("securityContext:\n  privileged: true\n"), "privileged: true"},
+      {"host-path",
+       replaced(server(), "persistentVolumeClaim: {claimName: m}", "hostPath: {path: /data}"),
+       "hostPath"},
+      {"gpu-selector-missing", server(), "name: main"},
+      {"gpu-toleration-missing", server(), "name: main"},
+      {"debug-left",
+       server("env:\n- {name: TORCH_DISTRIBUTED_DEBUG, value: DETAIL}\n- {name: NCCL_DEBUG, value: "
+              "INFO}\n"),
+       "NCCL_DEBUG"},
+  };
+}
+
+std::vector<Case> memory_cases() {
+  const auto two = replaced(replaced(server(), "nvidia.com/gpu: 1", "nvidia.com/gpu: 2"),
+                            "--tensor-parallel-size, \"1\"", "--tensor-parallel-size, \"2\"");
+  return {
+      {"shm-missing", replaced(two, ", {name: shm, mountPath: /dev/shm}", ""), "name: main"},
+      {"shm-unbounded", replaced(two, ", sizeLimit: 8Gi", ""), "medium: Memory"},
+      {"shm-small", replaced(two, "sizeLimit: 8Gi", "sizeLimit: 64Mi"), "sizeLimit: 64Mi"},
+      {"shm-above-limit", replaced(two, "sizeLimit: 8Gi", "sizeLimit: 64Gi"), "sizeLimit: 64Gi"},
+      {"parallel-above-gpus", replaced(two, "parallel-size, \"2\"", "parallel-size, \"4\""),
+       "vllm, serve"},
+      {"parallel-below-gpus", replaced(two, "parallel-size, \"2\"", "parallel-size, \"1\""),
+       "vllm, serve"},
+      {"memory-share",
+       replaced(two, "serve, /models/m", "serve, /models/m, --gpu-memory-utilization=90"),
+       "vllm, serve"},
+      {"model-cache-missing",
+       replaced(replaced(server(), "/models/m", "google/gemma-2-9b"),
+                "{name: m, mountPath: /models}, ", ""),
+       "name: main"},
+      {"checkpoint-missing", job(pod_spec(1, "command: [python, train.py]\n")), "name: main"},
+      {"checkpoint-ephemeral",
+       job(pod_spec(1,
+                    "command: [torchrun, train.py]\nargs:\n- --checkpoint_dir=./out\n" +
+                        std::string(shm_mount),
+                    shm_volume)),
+       "--checkpoint_dir"},
+  };
+}
+
+std::vector<Case> probe_cases() {
+  return {
+      {"readiness-missing", replaced(server(), indented(ready, 8), ""), "name: main"},
+      {"readiness-tcp-only",
+       replaced(server(), "httpGet: {path: /health, port: 8000}", "tcpSocket: {port: 8000}"),
+       "tcpSocket"},
+      {"liveness-before-load",
+       server(
+           "livenessProbe:\n  httpGet: {path: /health, port: 8000}\n  initialDelaySeconds: 60\n"),
+       "path: /health, port: 8000}\n          initial"},
+      {"startup-short", server("startupProbe:\n  httpGet: {path: /health, port: 8001}\n"),
+       "port: 8001"},
+  };
+}
+
+std::vector<Case> text_cases() {
+  const auto with_image = [](std::string_view image) {
+    return replaced(server(), "example.com/work:1.2", image);
+  };
+  const auto with_token = [](const std::string& value) {
+    return server("env:\n- name: HF_TOKEN\n  value: " + value + "\n");
+  };
+  return {
+      {"token-literal", with_token("hf_abcdefghijklmnopqrstuvwxyz"), "value: hf_"},
+      {"token-placeholder", with_token("<your-token>"), "value: <your"},
+      {"token-not-expanded", with_token("$HF_TOKEN"), "value: $HF"},
+      {"image-untagged", with_image("example.com/work"), "image:"},
+      {"image-latest", with_image("example.com:5000/work:latest"), "image:"},
+      {"image-mutable", with_image("example.com/work:nightly-cu12"), "image:"},
+      {"image-placeholder", with_image("IMAGE_NAME"), "image:"},
+      {"value-not-text", server("env:\n- name: A\n  value: 8\n"), "value: 8"},
+      {"value-not-text", server("", "nodeSelector:\n  gpu: true\n"), "gpu: true"},
+      {"field-misplaced", server("nodeSelector: {a: b}\n"), "nodeSelector"},
+      {"field-misplaced", server("", "env: []\n"), "env: []"},
+      {"manifest-broken", "a: b\n}: c\n", "}"},
+      {"manifest-too-large", "a: " + std::string(5 << 20, 'x'), "a:"},
+      {"template-not-read", "a: {{ .b }}\n  c: }\n", "a:"},
+  };
+}
+
+std::vector<Case> object_cases() {
+  return {
+      {"selector-mismatch", replaced(server(), "labels: {app: x}", "labels: {app: y}"),
+       "matchLabels"},
+      {"selector-mismatch", replaced(server(), "metadata: {labels: {app: x}}", "metadata: {}"),
+       "matchLabels"},
+      {"job-restart-policy", replaced(job(pod_spec(1)), "restartPolicy: Never", ""), "containers:"},
+      {"job-restart-policy",
+       replaced(job(pod_spec(1)), "restartPolicy: Never", "restartPolicy: Always"), "Always"},
+      {"volume-undefined", replaced(server(), "name: m, mountPath", "name: n, mountPath"),
+       "name: n"},
+      {"surge-by-default", server(), "kind: Deployment"},
+      {"surge-needs-gpus",
+       replaced(server(), "spec:\n", "spec:\n  strategy: {rollingUpdate: {maxUnavailable: 0}}\n"),
+       "maxUnavailable"},
+  };
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const auto& some :
+       {gpu_cases(), memory_cases(), probe_cases(), text_cases(), object_cases()}) {
+    cases.insert(cases.end(), some.begin(), some.end());
+  }
+  return cases;
+}
+
+TEST(Rules, each_fires_on_what_it_is_about_at_the_line_where_that_stands) {
+  for (const Case& one : all_cases()) {
+    EXPECT_EQ(lines_of_rule(one.manifest, one.rule), std::vector{line_with(one.manifest, one.at)})
+        << one.rule << "\n"
+        << one.manifest.substr(0, 3000);
+  }
+}
+
+TEST(Rules, each_case_is_about_nothing_else) {
+  for (const Case& one : all_cases()) {
+    for (const auto& finding : lint_manifest(one.manifest, "m.yaml").findings) {
+      // What follows from it: a cache that is not on a volume is on none, a folder of the node.
+      if (finding.severity < Severity::warning || finding.rule == one.rule) continue;
+      ADD_FAILURE() << one.rule << " with " << finding.rule << ": " << finding.message;
+    }
+  }
+}
+
+TEST(Rules, none_is_without_a_case) {
+  std::set<std::string_view> seen;
+  for (const Case& one : all_cases()) seen.insert(one.rule);
+  for (const Rule& rule : rules()) EXPECT_TRUE(seen.contains(rule.id)) << rule.id;
+}
+
+TEST(Rules, have_ids_of_their_own_and_say_why_what_to_do_and_who_says_so) {
+  std::set<std::string_view> ids;
+  for (const Rule& rule : rules()) {
+    EXPECT_TRUE(ids.insert(rule.id).second) << rule.id;
+    EXPECT_EQ(rule.id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-"),
+              std::string_view::npos)
+        << rule.id;
+    EXPECT_TRUE(rule.source.starts_with("https://")) << rule.id;
+    EXPECT_FALSE(rule.why.empty() || rule.fix.empty() || rule.title.ends_with('.')) << rule.id;
+  }
+}
+
+TEST(Rules, a_server_and_a_training_with_all_that_they_need_are_silent) {
+  EXPECT_EQ(told(server()), std::vector<std::string>{});
+}
+
+}  // namespace
+}  // namespace stoker::lint::kubernetes
