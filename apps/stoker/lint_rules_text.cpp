@@ -14,8 +14,9 @@
 namespace stoker::app {
 namespace {
 
-void write_lint_rule(JsonWriter& json, const lint::Rule& rule) {
+void write_lint_rule(JsonWriter& json, const LintRules& group, const lint::Rule& rule) {
   json.begin_object();
+  json.member("group", group.name).member("about", group.about);
   json.member("rule", rule.id).member("severity", to_string(rule.severity));
   json.member("title", rule.title).member("cause", rule.why).member("fix", rule.fix);
   json.member("source", rule.source).member("fixable", rule.fixing == lint::Fixing::patch);
@@ -34,16 +35,17 @@ void print_wrapped(std::string_view label, std::string_view text) {
 }  // namespace
 
 int list_lint_rules(bool json) {
-  const auto rules = all_lint_rules();
   if (json) {
     JsonWriter out;
     out.begin_object().member("schema", "stoker.dev/v1/lint-rule").key("lint_rules").begin_array();
-    for (const auto& rule : rules) write_lint_rule(out, rule);
+    for (const auto& group : lint_rule_groups()) {
+      for (const auto& rule : group.table) write_lint_rule(out, group, rule);
+    }
     out.end_array().end_object();
     fmt::print("{}\n", out.text());
     return exit_nothing_wrong;
   }
-  for (const auto& rule : rules) {
+  for (const auto& rule : all_lint_rules()) {
     fmt::print("{}{}{}\n", pad(std::string(rule.id), 26), pad(to_string(rule.severity), 9),
                rule.title);
   }

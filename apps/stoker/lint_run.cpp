@@ -8,6 +8,7 @@
 #include "event/log_file.h"
 #include "lint/env/environment.h"
 #include "lint/ignore.h"
+#include "lint/kubernetes/fixes.h"
 #include "lint/kubernetes/lint.h"
 #include "lint/kubernetes/rules.h"
 #include "lint/slurm/slurm.h"
@@ -57,6 +58,12 @@ void add_findings(std::vector<Finding> found, LintLook& look) {
                        std::make_move_iterator(found.end()));
 }
 
+// A path as a patch names it: below the folder in which it will be applied.
+std::string patch_name(std::string_view path) {
+  while (path.starts_with("./")) path.remove_prefix(2);
+  return std::string(path.starts_with('/') ? path.substr(1) : path);
+}
+
 void look_at_one(const std::string& path, bool named, LintLook& look, SlurmFiles& slurm) {
   auto text = read_whole(path);
   if (!text) {
@@ -76,6 +83,8 @@ void look_at_one(const std::string& path, bool named, LintLook& look, SlurmFiles
   look.files.push_back(name);
   auto manifest = lint::kubernetes::lint_manifest(*text, name);
   look.ignored += manifest.ignored + lint::take_out_ignored(*text, manifest.findings);
+  look.patch +=
+      lint::unified_patch(*text, lint::kubernetes::repairs_of(*text, manifest), patch_name(path));
   add_findings(std::move(manifest.findings), look);
 }
 
@@ -97,11 +106,17 @@ void look_at_slurm(const SlurmFiles& slurm, LintLook& look) {
 
 }  // namespace
 
+std::vector<LintRules> lint_rule_groups() {
+  return {{"kubernetes", "Kubernetes manifests", lint::kubernetes::rules()},
+          {"environment", "variables of NCCL and torch, in a manifest, a file, a process or a job",
+           lint::environment_rules()},
+          {"slurm", "Slurm's configuration and batch scripts", lint::slurm_rules()}};
+}
+
 std::vector<lint::Rule> all_lint_rules() {
   std::vector<lint::Rule> rules;
-  for (const auto table :
-       {lint::kubernetes::rules(), lint::environment_rules(), lint::slurm_rules()}) {
-    rules.insert(rules.end(), table.begin(), table.end());
+  for (const auto& group : lint_rule_groups()) {
+    rules.insert(rules.end(), group.table.begin(), group.table.end());
   }
   return rules;
 }

@@ -14,10 +14,18 @@ struct LintLook {
   std::vector<Finding> findings;
   std::vector<std::string> files;   // that were looked at
   std::vector<std::string> unread;  // why others were not
+  std::string patch;                // what --fix prints: a unified diff of all files
   std::size_t ignored = 0;          // findings that a comment or annotation wants ignored
 };
 
-// All rules of all linters.
+// The rules about one kind of file; `name` is that of its page under docs/rules.
+struct LintRules {
+  std::string_view name;
+  std::string_view about;
+  lint::RuleTable table;
+};
+std::vector<LintRules> lint_rule_groups();
+// All rules of all groups.
 std::vector<lint::Rule> all_lint_rules();
 
 // Looks at the files at `paths`: a file whatever it is called, of a folder and what lies below it those that are YAML or

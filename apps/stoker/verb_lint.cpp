@@ -29,6 +29,7 @@ constexpr const char* lint_examples = R"(Examples:
   stoker lint deploy/ --write-baseline lint.baseline
   stoker lint deploy/ --baseline lint.baseline
                                          only what is new since then
+  stoker lint deploy/ --fix | git apply  repair what is repaired exactly: a missing sizeLimit, a limit of GPUs
   stoker lint --explain shm-missing      why a rule is one, and who says so
 
 A finding is left out by the comment `# stoker-lint-ignore: RULE` on its line or above it, by the annotation
@@ -46,6 +47,7 @@ struct LintFlags {
   std::string explain;
   bool all = false;
   bool list = false;
+  bool fix = false;
 };
 
 // The config that is named, or that stands in this folder.
@@ -110,7 +112,11 @@ int run_lint(const LintFlags& flags) {
     for (const auto& each : look.unread) complain(each);
     return look.unread.empty() ? exit_nothing_wrong : exit_could_not;
   }
-  print_findings(flags, look);
+  if (flags.fix) {
+    fmt::print("{}", look.patch);
+  } else {
+    print_findings(flags, look);
+  }
   for (const auto& each : look.unread) complain(each);
   if (!look.unread.empty()) return exit_could_not;
   const Severity fail_on =
@@ -143,6 +149,8 @@ void add_lint_verb(CLI::App& app, int& exit_code) {
   verb->add_option("--write-baseline", flags->new_baseline,
                    "Write what is found as a baseline, and print nothing of it")
       ->type_name("FILE");
+  verb->add_flag("--fix", flags->fix,
+                 "Print a patch of what can be repaired exactly, in place of the findings");
   verb->add_flag("--list-rules", flags->list, "Print all rules");
   verb->add_option("--explain", flags->explain, "Say what a rule is about, why, and who says so")
       ->type_name("RULE");

@@ -54,6 +54,31 @@ void check_amount(const Subject& subject, const Container& container, View key, 
       fmt::format("{} asks for {} {}", subject.name_of(container), value.text(), key.text()));
 }
 
+// The same number under limits.
+void repair_limit(const Subject& subject, const Container& container, View key, View value) {
+  const auto number = quantity_of(value.text());
+  if (!number || *number != std::floor(*number) || subject.source.templated) return;
+  const auto entry = fmt::format("{}: {}", key.text(), value.text());
+  const auto rule = row_of(RuleId::gpu_requests_only).id;
+  View first;
+  container.limits.each_entry([&](View name, View) {
+    if (!first.exists()) first = name;
+  });
+  if (first.exists()) {
+    subject.repairs.push_back({rule, key.place(), first.place(), {entry}, entry + ", "});
+    return;
+  }
+  if (container.limits.exists()) return;
+  container.view.find("resources").each_entry([&](View name, View) {
+    if (name.text() != "requests") return;
+    subject.repairs.push_back({rule,
+                               key.place(),
+                               name.place(),
+                               {"limits:", "  " + entry},
+                               fmt::format("limits: {{{}}}, ", entry)});
+  });
+}
+
 void check_resource(const Subject& subject, const Container& container, View key, View value,
                     bool is_limit) {
   const auto resource = key.text();
@@ -71,9 +96,10 @@ void check_resource(const Subject& subject, const Container& container, View key
   const View limit = container.limits.find(resource);
   if (!limit.exists()) {
     if (container.open) return;
-    return subject.add(RuleId::gpu_requests_only, key.place(),
-                       fmt::format("{} has {}: {} in requests and not in limits",
-                                   subject.name_of(container), resource, value.text()));
+    subject.add(RuleId::gpu_requests_only, key.place(),
+                fmt::format("{} has {}: {} in requests and not in limits",
+                            subject.name_of(container), resource, value.text()));
+    return repair_limit(subject, container, key, value);
   }
   const auto asked = quantity_of(value.text());
   const auto most = quantity_of(limit.text());

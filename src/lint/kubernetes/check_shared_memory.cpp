@@ -51,6 +51,20 @@ void check_size(const Subject& subject, const Container& container, const Mount&
   }
 }
 
+// Half of the memory limit, which a tmpfs has of the memory where nothing is said
+// (https://docs.kernel.org/filesystems/tmpfs.html), in whole MiB.
+void repair_size(const Subject& subject, const Container& container, yaml::View empty_dir) {
+  const auto limit = quantity_of(container.limits.find("memory").text());
+  if (!limit || *limit < 0x1p21 || *limit > 0x1p50 || subject.source.templated) return;
+  yaml::Place medium;
+  empty_dir.each_entry([&](yaml::View key, yaml::View) {
+    if (key.text() == "medium") medium = key.place();
+  });
+  const auto size = fmt::format("sizeLimit: {}Mi", static_cast<std::int64_t>(*limit / 0x1p21));
+  subject.repairs.push_back(
+      {row_of(RuleId::shm_unbounded).id, empty_dir.place(), medium, {size}, size + ", "});
+}
+
 void check_container(const Subject& subject, const Pod& pod, const Container& container,
                      std::vector<std::string_view>& told) {
   const auto mounts = mounts_of(pod, container);
@@ -78,6 +92,7 @@ void check_container(const Subject& subject, const Pod& pod, const Container& co
   subject.add(RuleId::shm_unbounded, empty_dir.place(),
               fmt::format("volume '{}' at /dev/shm of {} has no sizeLimit", name,
                           subject.name_of(container)));
+  repair_size(subject, container, empty_dir);
 }
 
 }  // namespace

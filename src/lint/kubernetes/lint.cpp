@@ -94,7 +94,8 @@ class Linter {
 
   void check(const Workload& workload) {
     const Evidence evidence = evidence_of(workload);
-    const Subject subject{workload, evidence, file_, blanked_, services_, out_.findings};
+    const Subject subject{workload,  evidence,      file_,       blanked_,
+                          services_, out_.findings, out_.repairs};
     check_object(subject);
     check_secrets(subject);
     if (!workload.has_gpus()) return;

@@ -5,11 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include "lint/kubernetes/repair.h"
 #include "model/finding.h"
 
 namespace stoker::lint::kubernetes {
 
 struct Manifest {
+  std::vector<Repair> repairs;  // fixes.h makes edits of them
   std::vector<Finding> findings;
   std::size_t documents = 0;  // that were YAML
   std::size_t workloads = 0;  // with pods

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lint/kubernetes/evidence.h"
+#include "lint/kubernetes/repair.h"
 #include "lint/kubernetes/rules.h"
 #include "lint/kubernetes/template_text.h"
 #include "lint/kubernetes/workload.h"
@@ -23,6 +24,7 @@ struct Subject {
   const TemplateText& source;               // the file, as a template
   const std::vector<yaml::View>& services;  // the Services of the file
   std::vector<Finding>& findings;
+  std::vector<Repair>& repairs;
 
   void add(RuleId rule, yaml::Place place, std::string message,
            std::vector<std::string> because = {}) const {
