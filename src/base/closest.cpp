@@ -8,8 +8,14 @@
 namespace stoker {
 namespace {
 
+bool begins_with(std::string_view name, std::string_view word) {
+  return !word.empty() && name.substr(0, word.size()) == word;
+}
+
+}  // namespace
+
 // Levenshtein's distance, in O(a b) time and O(b) memory.
-std::size_t distance(std::string_view a, std::string_view b) {
+std::size_t letters_apart(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {
@@ -24,12 +30,6 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-bool begins_with(std::string_view name, std::string_view word) {
-  return !word.empty() && name.substr(0, word.size()) == word;
-}
-
-}  // namespace
-
 std::vector<std::string> closest_first(std::string_view word, std::vector<std::string> names) {
   struct Ranked {
     bool other_beginning;
@@ -40,7 +40,7 @@ std::vector<std::string> closest_first(std::string_view word, std::vector<std::s
   std::vector<Ranked> order;
   order.reserve(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) {
-    order.push_back({!begins_with(names[i], word), distance(word, names[i]), i});
+    order.push_back({!begins_with(names[i], word), letters_apart(word, names[i]), i});
   }
   std::sort(order.begin(), order.end());
   std::vector<std::string> sorted;
@@ -53,7 +53,8 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   const auto sorted = closest_first(word, names);
   if (sorted.empty()) return "";
   const std::string& nearest = sorted.front();
-  const bool near = distance(word, nearest) <= 1 + nearest.size() / 4 || begins_with(nearest, word);
+  const bool near =
+      letters_apart(word, nearest) <= 1 + nearest.size() / 4 || begins_with(nearest, word);
   return near ? "did you mean '" + nearest + "'?" : "";
 }
 

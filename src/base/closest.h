@@ -2,6 +2,7 @@
 // with the names that exist, the nearest first.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,9 @@ namespace stoker {
 // `names` sorted by how few letters differ from `word` (insertions, deletions, swaps of one letter
 // for another); a name that begins with `word` comes before one that does not. Stable otherwise.
 std::vector<std::string> closest_first(std::string_view word, std::vector<std::string> names);
+
+// How many letters have to be put in, taken out or swapped for another to make `other` of `word`.
+std::size_t letters_apart(std::string_view word, std::string_view other);
 
 // "did you mean 'power'?" where one name is near enough to be a slip of the hand, else empty.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& names);

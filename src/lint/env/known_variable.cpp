@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/closest.h"
 #include "base/text.h"
 
 namespace stoker::lint {
@@ -92,12 +93,27 @@ bool is_ours(std::string_view name) {
          std::ranges::none_of(foreign_beginnings, begins);
 }
 
-std::vector<std::string> names_like(std::string_view name) {
+std::string_view nearest_variable(std::string_view name) {
+  constexpr std::size_t slip = 2;
   const auto family = name.substr(0, name.find('_') + 1);
-  std::vector<std::string> names;
+  std::string_view nearest;
+  std::size_t least = slip + 1;
   for (const auto& row : env_rows) {
-    if (row.name.starts_with(family)) names.emplace_back(row.name);
+    const auto longer = std::max(row.name.size(), name.size());
+    if (longer - std::min(row.name.size(), name.size()) > slip) continue;
+    if (!row.name.starts_with(family)) continue;
+    if (const auto apart = letters_apart(name, row.name); apart < least) {
+      least = apart;
+      nearest = row.name;
+    }
   }
+  return nearest;
+}
+
+std::vector<std::string_view> variable_names() {
+  std::vector<std::string_view> names;
+  names.reserve(env_rows.size());
+  for (const auto& row : env_rows) names.push_back(row.name);
   return names;
 }
 

@@ -1,7 +1,6 @@
 // Is a name one that this NCCL reads?
 #include <fmt/format.h>
 
-#include "base/closest.h"
 #include "lint/env/checks.h"
 
 namespace stoker::lint {
@@ -11,10 +10,10 @@ namespace {
 constexpr NcclVersion oldest_in_use{.major = 2, .minor = 18};
 
 void check_unknown(const Variable& variable, EnvReport& report) {
-  const auto meant = did_you_mean(variable.name, names_like(variable.name));
+  const auto meant = nearest_variable(variable.name);
   if (!meant.empty()) {
     report.add("nccl-misspelt", variable,
-               fmt::format("nothing reads {}; {}", variable.name, meant));
+               fmt::format("nothing reads {}; did you mean {}?", variable.name, meant));
     return;
   }
   report.add("nccl-unknown", variable,

@@ -47,6 +47,10 @@ bool is_known_dcgm_name(std::string_view name) {
 std::string nearest_dcgm_name(std::string_view name) {
   auto names = dcgm_names();
   names.insert(names.end(), exporter_names.begin(), exporter_names.end());
+  std::erase_if(names, [&](const std::string& each) {
+    constexpr std::size_t slip = 4;
+    return std::max(each.size(), name.size()) - std::min(each.size(), name.size()) > slip;
+  });
   return did_you_mean(name, names);
 }
 

@@ -32,8 +32,9 @@ struct GpuMetric {
 const GpuMetric* find_gpu_metric(std::string_view name);
 // Is it a metric of dcgm-exporter, known or not?
 bool is_dcgm_name(std::string_view name);
-// "did you mean '..'?" for a name that neither DCGM nor dcgm-exporter has; empty otherwise, or if nothing is near.
+// Has DCGM or dcgm-exporter this name?
 bool is_known_dcgm_name(std::string_view name);
+// "did you mean '..'?"; empty: nothing is near.
 std::string nearest_dcgm_name(std::string_view name);
 
 }  // namespace stoker::lint

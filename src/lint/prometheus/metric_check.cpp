@@ -13,7 +13,7 @@ void check_name_of(const PromRule& rule, const PromNode& node, std::set<std::str
                    PromReport& report) {
   if (!is_dcgm_name(node.name) || !said.insert(node.name).second) return;
   if (!is_known_dcgm_name(node.name)) {
-    const auto meant = nearest_dcgm_name(node.name);
+    const auto meant = report.may_suggest() ? nearest_dcgm_name(node.name) : std::string();
     report.add("dcgm-unknown-metric", rule, node.at,
                fmt::format("DCGM has no {}{}", node.name, meant.empty() ? "" : "; " + meant));
     return;

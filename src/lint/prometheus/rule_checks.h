@@ -28,11 +28,14 @@ class PromReport {
   void add(std::string_view rule, const PromRule& at, std::size_t offset, std::string message);
   void add_at(std::string_view rule, const yaml::Node& at, std::string message);
   std::vector<Finding> take() { return std::move(found_); }
+  // A suggestion compares with a thousand names: of a file full of unknown ones the first get one.
+  bool may_suggest() { return suggestions_++ < 20; }
 
  private:
   void put(std::string_view rule, FileLocation place, std::string message,
            std::vector<std::string> evidence);
   std::string file_;
+  int suggestions_ = 0;
   std::vector<Finding> found_;
 };
 

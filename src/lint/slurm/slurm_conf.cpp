@@ -96,8 +96,8 @@ std::vector<SlurmLine> read_slurm_conf(std::string_view text, const std::string&
     with_indent += line;
     read_parameters(with_indent, file, number, lines.back());
     goes_on = continued;
-    if (!continued && lines.back().empty()) lines.pop_back();
   }
+  std::erase_if(lines, [](const SlurmLine& line) { return line.empty(); });
   return lines;
 }
 

@@ -40,6 +40,11 @@ TEST(SlurmConf, IsReadWithCommentsContinuationsAndKeysInAnyCase) {
   EXPECT_EQ(parameter_of(lines[1], "x")->value, "1");
 }
 
+TEST(SlurmConf, LinesThatGoOnIntoNothingAreNone) {
+  EXPECT_TRUE(read_slurm_conf("\\\n", "f").empty());
+  EXPECT_EQ(read_slurm_conf("a=1 \\\n\nb=2\\", "f").size(), 2U);
+}
+
 TEST(SlurmConf, ListsAreCountedAndSpelledOut) {
   EXPECT_EQ(count_of_list("/dev/nvidia[0-3,7]"), 5U);
   EXPECT_EQ(count_of_list("/dev/nvidia0,/dev/nvidia1"), 2U);
