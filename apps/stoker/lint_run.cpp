@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
+#include "catalog/yaml/view.h"
 #include "event/log_file.h"
 #include "lint/env/environment.h"
 #include "lint/ignore.h"
 #include "lint/kubernetes/fixes.h"
 #include "lint/kubernetes/lint.h"
 #include "lint/kubernetes/rules.h"
+#include "lint/nvidia/config.h"
+#include "lint/prometheus/rule_file.h"
 #include "lint/slurm/slurm.h"
 
 namespace stoker::app {
@@ -58,6 +62,31 @@ void add_findings(std::vector<Finding> found, LintLook& look) {
                        std::make_move_iterator(found.end()));
 }
 
+// Can `text` hold rules of Prometheus, or a configuration of NVIDIA's device plugin or mig-parted? Almost no file does,
+// and only such a file is read once more.
+bool may_be_other(std::string_view text) {
+  constexpr std::array<std::string_view, 5> words = {"expr:", "mig-configs",
+                                                     "sharing:", "migStrategy", "timeSlicing"};
+  return std::ranges::any_of(
+      words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+}
+
+void look_at_others(std::string_view text, const std::string& name,
+                    std::vector<Finding>& findings) {
+  if (!may_be_other(text)) return;
+  for (const auto& piece : yaml::pieces_of(text)) {
+    const auto root = yaml::parse(piece.text, name);
+    // What is no YAML has been told already.
+    if (!root) continue;
+    auto found = lint::is_prometheus_rules(*root) ? lint::lint_prometheus_rules(*root, name)
+                                                  : lint::lint_nvidia_config(*root, name);
+    for (Finding& finding : found) {
+      if (finding.location) finding.location->line += piece.first_line - 1;
+      findings.push_back(std::move(finding));
+    }
+  }
+}
+
 // A path as a patch names it: below the folder in which it will be applied.
 std::string patch_name(std::string_view path) {
   while (path.starts_with("./")) path.remove_prefix(2);
@@ -82,6 +111,7 @@ void look_at_one(const std::string& path, bool named, LintLook& look, SlurmFiles
   if (!named && extension != ".yaml" && extension != ".yml" && extension != ".json") return;
   look.files.push_back(name);
   auto manifest = lint::kubernetes::lint_manifest(*text, name);
+  look_at_others(*text, name, manifest.findings);
   look.ignored += manifest.ignored + lint::take_out_ignored(*text, manifest.findings);
   look.patch +=
       lint::unified_patch(*text, lint::kubernetes::repairs_of(*text, manifest), patch_name(path));
@@ -107,10 +137,13 @@ void look_at_slurm(const SlurmFiles& slurm, LintLook& look) {
 }  // namespace
 
 std::vector<LintRules> lint_rule_groups() {
-  return {{"kubernetes", "Kubernetes manifests", lint::kubernetes::rules()},
-          {"environment", "variables of NCCL and torch, in a manifest, a file, a process or a job",
-           lint::environment_rules()},
-          {"slurm", "Slurm's configuration and batch scripts", lint::slurm_rules()}};
+  return {
+      {"kubernetes", "Kubernetes manifests", lint::kubernetes::rules()},
+      {"environment", "variables of NCCL and torch, in a manifest, a file, a process or a job",
+       lint::environment_rules()},
+      {"prometheus", "Prometheus rules about GPUs", lint::prometheus_rules()},
+      {"nvidia", "configurations of NVIDIA's device plugin and mig-parted", lint::nvidia_rules()},
+      {"slurm", "Slurm's configuration and batch scripts", lint::slurm_rules()}};
 }
 
 std::vector<lint::Rule> all_lint_rules() {
