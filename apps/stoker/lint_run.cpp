@@ -113,8 +113,10 @@ void look_at_one(const std::string& path, bool named, LintLook& look, SlurmFiles
   auto manifest = lint::kubernetes::lint_manifest(*text, name);
   look_at_others(*text, name, manifest.findings);
   look.ignored += manifest.ignored + lint::take_out_ignored(*text, manifest.findings);
-  look.patch +=
-      lint::unified_patch(*text, lint::kubernetes::repairs_of(*text, manifest), patch_name(path));
+  if (look.with_patch) {
+    look.patch +=
+        lint::unified_patch(*text, lint::kubernetes::repairs_of(*text, manifest), patch_name(path));
+  }
   add_findings(std::move(manifest.findings), look);
 }
 
@@ -166,8 +168,9 @@ Result<std::string> read_whole(const std::string& path) {
   return text;
 }
 
-LintLook look_at(const std::vector<std::string>& paths) {
+LintLook look_at(const std::vector<std::string>& paths, bool with_patch) {
   LintLook look;
+  look.with_patch = with_patch;
   SlurmFiles slurm;
   for (const auto& path : paths) {
     std::error_code error;

@@ -14,6 +14,7 @@ struct LintLook {
   std::vector<Finding> findings;
   std::vector<std::string> files;   // that were looked at
   std::vector<std::string> unread;  // why others were not
+  bool with_patch = false;          // is `patch` wanted?
   std::string patch;                // what --fix prints: a unified diff of all files
   std::size_t ignored = 0;          // findings that a comment or annotation wants ignored
 };
@@ -30,7 +31,7 @@ std::vector<lint::Rule> all_lint_rules();
 
 // Looks at the files at `paths`: a file whatever it is called, of a folder and what lies below it those that are YAML or
 // JSON by their name; "-" is standard input.
-LintLook look_at(const std::vector<std::string>& paths);
+LintLook look_at(const std::vector<std::string>& paths, bool with_patch);
 
 // A whole file of at most 256 MiB; "-" is standard input.
 Result<std::string> read_whole(const std::string& path);

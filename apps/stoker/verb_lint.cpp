@@ -91,7 +91,7 @@ int run_lint(const LintFlags& flags) {
     return complain("say what to look at: files, folders, or - for standard input");
   const auto config = config_of(flags);
   if (!config) return complain(config.error().describe());
-  LintLook look = look_at(flags.paths);
+  LintLook look = look_at(flags.paths, flags.fix);
   lint::apply_severities(*config, look.findings);
   const Severity least = flags.all ? Severity::info : Severity::warning;
   std::erase_if(look.findings, [&](const Finding& each) { return each.severity < least; });

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 namespace stoker::lint {
 namespace {
@@ -31,16 +32,17 @@ std::string broken_like(const std::string& text, std::string_view neighbour) {
 
 std::vector<PatchLine> all_lines(std::string_view text, const std::vector<LineEdit>& edits) {
   std::vector<PatchLine> out;
+  std::multimap<int, const LineEdit*> by_line;
+  for (const LineEdit& edit : edits) by_line.emplace(edit.line, &edit);
   const auto lines = lines_with_breaks(text);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const int number = static_cast<int>(i) + 1;
     const LineEdit* replacing = nullptr;
-    for (const LineEdit& edit : edits) {
-      if (edit.line != number) continue;
-      if (edit.kind == LineEdit::Kind::replace) {
-        replacing = &edit;
+    const auto [first, last] = by_line.equal_range(static_cast<int>(i) + 1);
+    for (auto at = first; at != last; ++at) {
+      if (at->second->kind == LineEdit::Kind::replace) {
+        replacing = at->second;
       } else {
-        out.push_back({'+', broken_like(edit.text, lines[i])});
+        out.push_back({'+', broken_like(at->second->text, lines[i])});
       }
     }
     out.push_back({replacing == nullptr ? ' ' : '-', std::string(lines[i])});

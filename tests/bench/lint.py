@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""How long `stoker lint` takes for 10,000 files, and how much memory for one of 100 MB. Budget: 5 s.
+
+The files are copies of tests/fixtures/lint/server.yaml, each with names of its own. Arguments: BUILD_DIR [FILES].
+"""
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+
+FIXTURE = pathlib.Path(__file__).resolve().parents[1] / "fixtures/lint/server.yaml"
+
+
+def measured(argv):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    start = time.monotonic()
+    done = subprocess.run(argv, stdout=subprocess.DEVNULL, check=False)
+    seconds = time.monotonic() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode in (0, 1), done
+    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, after.ru_maxrss / 1024
+
+
+def main():
+    program = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build/release") / "bin/stoker"
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 10000
+    text = FIXTURE.read_text()
+    with tempfile.TemporaryDirectory() as folder:
+        for number in range(count):
+            (pathlib.Path(folder) / f"{number:05}.yaml").write_text(text.replace("name: llm", f"name: llm-{number}"))
+        seconds, cpu, memory = measured([program, "lint", folder, "-o", "json"])
+        print(f"{count} files of {len(text)} bytes: {seconds:.2f} s, {cpu:.2f} s of CPU, {memory:.0f} MiB")
+        within = seconds <= 5 * max(count / 10000, 0.1)
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as large:
+        document = "---\n" + text
+        for _ in range(100_000_000 // len(document)):
+            large.write(document)
+        large.flush()
+        seconds, cpu, memory = measured([program, "lint", large.name, "-o", "json"])
+        print(f"one file of 100 MB: {seconds:.2f} s, {cpu:.2f} s of CPU, {memory:.0f} MiB")
+    return 0 if within else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
