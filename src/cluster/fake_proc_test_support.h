@@ -49,6 +49,10 @@ class FakeProc {
     std::replace(text.begin(), text.end(), ';', '\0');
     put("proc/" + std::to_string(pid) + "/environ", text);
   }
+  // Its children are not listed, as by a kernel without CONFIG_PROC_CHILDREN.
+  void hide_children(std::uint32_t pid) const {
+    put("proc/" + std::to_string(pid) + "/task/" + std::to_string(pid) + "/", "");
+  }
   // As inside a container: `own` is what the namespace of this process is called.
   void move_to_pid_namespace(const std::string& own) const {
     std::filesystem::remove(folder_ / "proc/self/ns/pid");

@@ -45,7 +45,7 @@ std::map<std::uint32_t, Listed> listed_in(const store::Snapshot& snapshot) {
   for (const store::GpuSnapshot& gpu : snapshot.gpus) {
     for (const device::ProcessInfo& process : gpu.processes) {
       const MonotonicTime at = gpu.process_outcome.taken_at;
-      Listed& one = listed.try_emplace(process.pid, Listed{at, {}}).first->second;
+      Listed& one = listed.try_emplace(process.pid, Listed{.at = at, .devices = {}}).first->second;
       one.at = std::min(one.at, at);
       one.rests = one.rests && rests(gpu);
       if (auto uuid = device_of(gpu.info, process); !uuid.empty()) {

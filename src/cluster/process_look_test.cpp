@@ -70,6 +70,22 @@ TEST_F(ProcessLookTest, AProcessThatBeganAfterTheListIsAStranger) {
   EXPECT_EQ(look_.look(lists().gpu({{.pid = 7}})).processes.count(7), 1U);
 }
 
+TEST_F(ProcessLookTest, WhatAProcessDoesOnTheHostIsAskedWhereItsGpusRest) {
+  proc_.add(7, "/");
+  proc_.hide_children(7);
+  store::Snapshot node = lists().gpu({{.pid = 7}}).gpu({{.pid = 7}});
+  const auto use = [&](std::size_t gpu, std::int64_t percent) {
+    node.gpus[gpu].readings.set(FieldId::utilization,
+                                Reading::of(percent, proc_.env().clock().monotonic()));
+  };
+  use(0, 0);
+  use(1, 90);
+  EXPECT_EQ(look_.look(node).processes.at(7).work.reason, Reason::pending) << "one GPU works";
+  use(1, 0);
+  EXPECT_EQ(look_.look(node).processes.at(7).work.reason, Reason::not_supported)
+      << "it was asked for";
+}
+
 TEST_F(ProcessLookTest, TheOldestListThatNamesAPidDecides) {
   proc_.add(7, "/", now_ticks - 100);
   store::Snapshot two = lists().gpu({{.pid = 7}}).gpu({{.pid = 7}});
