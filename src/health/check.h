@@ -55,6 +55,7 @@ struct Limit {
   double times = 1;
   double offset = 0;
   std::string place;  // "checks.yaml:12:10"
+  friend bool operator==(const Limit&, const Limit&) = default;
 };
 
 struct Condition {
@@ -62,6 +63,7 @@ struct Condition {
   Relation is = Relation::at_least;
   Limit limit;                       // of an ordering
   std::vector<std::int64_t> values;  // of the others: the set, or masks of bits
+  friend bool operator==(const Condition&, const Condition&) = default;
 };
 
 struct Check {
@@ -91,6 +93,7 @@ struct Check {
   std::string source;  // of the rule and of its limit
   std::string why;     // where a number is our own choice
   std::string file;    // where it stands, or was last changed
+  friend bool operator==(const Check&, const Check&) = default;
 };
 
 // Stable lower-case words, as the files have them.

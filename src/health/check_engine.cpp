@@ -53,6 +53,24 @@ Truth truth_of(const Check& check, const Measured& value, const Measured& limit)
   return listed ? Truth::yes : Truth::unknown;
 }
 
+// There is something to be told, and the driver or the kernel does not tell it.
+bool reading_fails(Reason reason) {
+  switch (reason) {
+    case Reason::no_permission:
+    case Reason::lost:
+    case Reason::hung:
+    case Reason::stale:
+    case Reason::invalid:
+    case Reason::driver_gone:
+    case Reason::failed: return true;
+    case Reason::ok:
+    case Reason::pending:
+    case Reason::not_supported:
+    case Reason::no_source: return false;
+  }
+  return true;
+}
+
 // What state the condition is in, for people: what is held against the durations.
 std::string progress(const Check& check, const Hold& hold) {
   if (hold.truth() == Truth::unknown) {
@@ -159,6 +177,26 @@ CheckEngine::CheckEngine(std::vector<Check> checks)
     : checks_(enabled(std::move(checks))),
       links_alone_(std::ranges::all_of(checks_, asks_of_links_alone)) {}
 
+void CheckEngine::set_checks(std::vector<Check> checks) {
+  checks = enabled(std::move(checks));
+  std::map<std::size_t, std::size_t> stays;  // index now -> index from now on
+  for (std::size_t index = 0; index < checks.size(); ++index) {
+    const auto same = std::ranges::find(checks_, checks[index]);
+    if (same != checks_.end()) stays[static_cast<std::size_t>(same - checks_.begin())] = index;
+  }
+  for (auto& [entity, memory] : memory_) {
+    std::map<std::size_t, Memory> kept;
+    for (auto& [index, of_check] : memory.checks) {
+      const auto found = stays.find(index);
+      if (found != stays.end()) kept.emplace(found->second, std::move(of_check));
+    }
+    memory.checks = std::move(kept);
+  }
+  checks_ = std::move(checks);
+  links_alone_ = std::ranges::all_of(checks_, asks_of_links_alone);
+  links_held_ = true;  // new ones have not looked at links yet
+}
+
 bool CheckEngine::must_look_at_links(const Snapshot& snapshot) {
   const std::uint64_t seen = sum_of_links(snapshot);
   const bool changed = std::exchange(links_seen_, seen) != seen;
@@ -231,7 +269,7 @@ void CheckEngine::conclude(const Check& check, const Now& now, Case& one,
   if (one.subject->gpu != nullptr) begin = std::max(begin, one.subject->gpu->state_since);
   const bool grace_is_over = snapshot.taken_at - begin >= check.boot_grace;
   memory.hold.advance(check, one.truth, one.value.at, snapshot.taken_at, snapshot.wall,
-                      grace_is_over);
+                      grace_is_over, reading_fails(one.value.reason));
   if (one.truth == Truth::yes) {
     memory.seen = {.value = one.value.number.value_or(0),
                    .limit = one.limit.number,

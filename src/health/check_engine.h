@@ -26,6 +26,8 @@ class CheckEngine {
   // before says so. `snapshot` is no older than the one before.
   std::vector<Finding> evaluate(const store::Snapshot& snapshot);
 
+  // From now on these, of which those that are enabled. What is remembered of a check that stays as it was is kept.
+  void set_checks(std::vector<Check> checks);
   [[nodiscard]] const std::vector<Check>& checks() const { return checks_; }
   // Of which something is remembered: those of the last snapshot.
   [[nodiscard]] std::size_t entities() const { return memory_.size(); }
@@ -65,8 +67,8 @@ class CheckEngine {
   static void compare_with_peers(const Check& check, std::vector<Case>& cases);
   void conclude(const Check& check, const Now& now, Case& one, std::vector<Finding>& out);
 
-  const std::vector<Check> checks_;
-  const bool links_alone_;  // no check of links asks for what is not theirs
+  std::vector<Check> checks_;
+  bool links_alone_;  // no check of links asks for what is not theirs
   std::map<Entity, EntityMemory> memory_;
   std::uint64_t links_seen_ = 0;  // what the links read, as one number
   bool links_held_ = false;       // a check of links fires or is suspect

@@ -88,13 +88,41 @@ TEST(CheckEngine, TakesWhatIsNotKnownForNeitherGoodNorBad) {
                                             HasSubstr("limit"), HasSubstr("not known now")));
 }
 
+TEST(CheckEngine, AFindingWhoseReadingFailsIsNeverCuredBySilence) {
+  CheckEngine engine = hot_for_10s();
+  TestNode node;
+  node.tell({{"temperature", 90}});
+  engine.evaluate(node.pass(Seconds(1)));
+  engine.evaluate(node.pass(Seconds(10)));
+  node.untell("temperature", Reason::failed);
+  for (int n = 0; n < 100; ++n) engine.evaluate(node.pass(Seconds(60)));
+  EXPECT_THAT(firing(engine.evaluate(node.pass(Seconds(60)))), Not(IsEmpty()));
+}
+
+TEST(CheckEngine, WhatIsRememberedOfACheckThatStaysIsKept) {
+  CheckEngine engine = hot_for_10s();
+  const auto same = engine.checks();
+  TestNode node;
+  node.tell({{"temperature", 90}});
+  engine.evaluate(node.pass(Seconds(1)));
+  engine.evaluate(node.pass(Seconds(10)));
+  engine.set_checks(same);
+  EXPECT_THAT(firing(engine.evaluate(node.pass(Seconds(1)))), Not(IsEmpty()));
+  auto other = same;
+  other.at(0).condition.limit.offset += 1;
+  engine.set_checks(other);
+  EXPECT_THAT(firing(engine.evaluate(node.pass(Seconds(1)))), IsEmpty()) << "another check";
+  engine.set_checks(same);
+  EXPECT_THAT(firing(engine.evaluate(node.pass(Seconds(1)))), IsEmpty()) << "begins anew";
+}
+
 TEST(CheckEngine, ForgetsWhatWasNotKnownForTenMinutes) {
   CheckEngine engine = hot_for_10s();
   TestNode node;
   node.tell({{"temperature", 90}});
   engine.evaluate(node.pass(Seconds(1)));
   engine.evaluate(node.pass(Seconds(10)));
-  node.untell("temperature", Reason::lost);
+  node.untell("temperature", Reason::not_supported);
   engine.evaluate(node.pass(Seconds(1)));
   EXPECT_THAT(firing(engine.evaluate(node.pass(Seconds(599)))), Not(IsEmpty()));
   EXPECT_THAT(engine.evaluate(node.pass(Seconds(1))), IsEmpty());

@@ -30,7 +30,7 @@ void Hold::holds(const Check& check, Nanoseconds gap, MonotonicTime reading_at, 
 }
 
 void Hold::advance(const Check& check, Truth truth, MonotonicTime reading_at, MonotonicTime now,
-                   WallTime wall, bool grace_is_over) {
+                   WallTime wall, bool grace_is_over, bool reading_fails) {
   const Nanoseconds gap = evaluated_ ? std::max(now - *evaluated_, Nanoseconds{0}) : Nanoseconds{0};
   evaluated_ = now;
   switch (truth) {
@@ -41,7 +41,7 @@ void Hold::advance(const Check& check, Truth truth, MonotonicTime reading_at, Mo
       break;
     case Truth::unknown:
       if (last_ == Truth::unknown) unknown_ += gap;
-      if (unknown_ >= kept_while_unknown) forget();
+      if (unknown_ >= kept_while_unknown && !(firing_ && reading_fails)) forget();
       break;
   }
   if (truth != Truth::unknown) unknown_ = Nanoseconds{0};

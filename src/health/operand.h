@@ -43,6 +43,7 @@ struct Operand {
   [[nodiscard]] bool is_of_job() const;
   // A value, or why there is none. What a card does not say of itself is not_supported.
   [[nodiscard]] Reading of(const Subject& subject) const;
+  friend bool operator==(const Operand&, const Operand&) = default;
 };
 
 // nullopt: there is no such field or word.

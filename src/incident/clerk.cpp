@@ -51,7 +51,10 @@ bool is_ready(const store::Snapshot& snapshot, MonotonicTime now) {
 
 }  // namespace
 
-void Clerk::set_checks(std::vector<health::Check> checks) { engine_.emplace(std::move(checks)); }
+void Clerk::set_checks(std::vector<health::Check> checks) {
+  if (engine_) return engine_->set_checks(std::move(checks));
+  engine_.emplace(std::move(checks));
+}
 
 void Clerk::restore(std::vector<Incident> incidents, const std::vector<ReadMark>& marks) {
   book_.restore(std::move(incidents));
