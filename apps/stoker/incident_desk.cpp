@@ -78,30 +78,34 @@ void IncidentDesk::open_file() {
 }
 
 void IncidentDesk::start() {
-  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+  looks_ = std::jthread([this](const std::stop_token& stop) { run_looks(stop); });
+  writes_ = std::jthread([this](const std::stop_token& stop) { run_writes(stop); });
 }
 
-void IncidentDesk::run(const std::stop_token& stop) {
-  while (!stop.stop_requested()) {
-    look();
-    const auto next = std::chrono::steady_clock::now() + look_every;
-    do {
-      save();
-      if (!sleep_unless_stopped(stop, between_writes)) break;
-      const MutexLock lock(mutex_);
-      // What could not be written waits for the next look.
-      const auto changed = [this]() REQUIRES(mutex_) {
-        return !problem_ && (!unsaved_.empty() || clerk_.marks_moved());
-      };
-      changed_.wait_until(mutex_, stop, next, changed);
-    } while (std::chrono::steady_clock::now() < next && !stop.stop_requested());
-  }
+void IncidentDesk::run_looks(const std::stop_token& stop) {
+  do look();
+  while (sleep_unless_stopped(stop, look_every));
+}
+
+void IncidentDesk::run_writes(const std::stop_token& stop) {
+  do {
+    static_cast<void>(save());
+    if (!sleep_unless_stopped(stop, between_writes)) return;
+    const MutexLock lock(mutex_);
+    // What could not be written waits for the next look.
+    const auto changed = [this]() REQUIRES(mutex_) {
+      return !problem_ && (!unsaved_.empty() || clerk_.marks_moved());
+    };
+    changed_.wait_until(mutex_, stop, std::chrono::steady_clock::now() + look_every, changed);
+  } while (!stop.stop_requested());
 }
 
 void IncidentDesk::stop() {
-  thread_.request_stop();
-  if (thread_.joinable()) thread_.join();
-  save();
+  looks_.request_stop();
+  writes_.request_stop();
+  if (looks_.joinable()) looks_.join();
+  if (writes_.joinable()) writes_.join();
+  static_cast<void>(save());
 }
 
 void IncidentDesk::set_expected(health::Expected expected) {
@@ -150,27 +154,29 @@ void IncidentDesk::collect() {
   if (!unsaved_.empty() || clerk_.marks_moved()) changed_.notify_one();
 }
 
-void IncidentDesk::save() {
+Result<void> IncidentDesk::save() {
   const MutexLock file_lock(file_mutex_);
   static_cast<void>(keep_maintenance());
   std::map<std::uint64_t, Incident> taken;
   std::vector<ReadMark> marks;
   {
     const MutexLock lock(mutex_);
-    if (unsaved_.empty() && !clerk_.marks_moved()) return;
+    if (unsaved_.empty() && !clerk_.marks_moved()) return {};
     taken = std::exchange(unsaved_, {});
     marks = clerk_.take_marks();
   }
   std::vector<Incident> incidents;
   incidents.reserve(taken.size());
   for (const auto& [id, incident] : taken) incidents.push_back(incident);
+  Result<void> saved;
   if (file_ != nullptr) {
-    const auto saved = file_->save(incidents, marks);
+    saved = file_->save(incidents, marks);
     const MutexLock lock(mutex_);
     tell_saved(saved, std::move(taken));
   }
   // Where nothing can be written people have to be told all the same.
   if (parts_.on_saved) parts_.on_saved(incidents);
+  return saved;
 }
 
 std::optional<MaintenanceNow> IncidentDesk::maintenance() const {
@@ -215,7 +221,7 @@ Result<std::optional<MaintenanceNow>> IncidentDesk::change_maintenance(
                       .caused_by(kept.error()));
     }
   }
-  save();
+  static_cast<void>(save());
   log::info(
       "maintenance",
       {{"what", request.length ? "begins" : "is over"}, {"by", request.who}, {"why", request.why}});
@@ -281,7 +287,11 @@ Result<Incident> IncidentDesk::request(std::uint64_t id, const incident::Request
     collect();
     return done;
   }();
-  save();
+  if (auto saved = save(); !saved && changed) {
+    return fail(Error(saved.error().code(),
+                      "it is changed, but not kept on disk: a restart would forget it")
+                    .caused_by(saved.error()));
+  }
   return changed;
 }
 

@@ -61,10 +61,10 @@ class IncidentDesk {
   void on_previous_boot(PreviousBoot boot) EXCLUDES(mutex_);
   // One look, as the thread has every second.
   void look() EXCLUDES(mutex_);
-  // Writes what has changed since the last time.
-  void save() EXCLUDES(file_mutex_, mutex_);
+  // Writes what has changed since the last time. unavailable, io: it is tried again at the next look, and problems() says so.
+  Result<void> save() EXCLUDES(file_mutex_, mutex_);
   void set_expected(health::Expected expected) EXCLUDES(mutex_);
-  // They begin anew: what the earlier ones remembered is forgotten.
+  // What is remembered of a check that stays as it was is kept.
   void set_checks(health::CheckSet checks) EXCLUDES(mutex_);
   // What the checks found at the last look, and is more than suspected.
   [[nodiscard]] std::vector<Finding> checked() const EXCLUDES(mutex_);
@@ -72,7 +72,7 @@ class IncidentDesk {
   // The one with this id, or all, oldest first.
   [[nodiscard]] std::vector<Incident> kept(std::optional<std::uint64_t> id = {}) const
       EXCLUDES(mutex_);
-  // Written when it returns.
+  // Written when it returns without an error. unavailable, io: it is changed, and a restart would forget it.
   Result<Incident> request(std::uint64_t id, const incident::Request& request)
       EXCLUDES(file_mutex_, mutex_);
   // The planned maintenance that holds something back now.
@@ -94,7 +94,8 @@ class IncidentDesk {
   void open_file() REQUIRES(file_mutex_, mutex_);
   // Before the incidents: what waits for the end of a maintenance counts as read there.
   Result<void> keep_maintenance() REQUIRES(file_mutex_) EXCLUDES(mutex_);
-  void run(const std::stop_token& stop);
+  void run_looks(const std::stop_token& stop);
+  void run_writes(const std::stop_token& stop);
   // Takes what changed to be written.
   void collect() REQUIRES(mutex_);
   void tell_saved(const Result<void>& saved, std::map<std::uint64_t, Incident> written)
@@ -120,7 +121,8 @@ class IncidentDesk {
   std::optional<Finding> problem_ GUARDED_BY(mutex_);
   std::optional<Finding> maintenance_problem_ GUARDED_BY(mutex_);
 
-  std::jthread thread_;
+  std::jthread looks_;
+  std::jthread writes_;  // alone waits for a disk
 };
 
 }  // namespace stoker::app

@@ -6,11 +6,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <thread>
 
 #include "event/event_parser.h"
 #include "event/kernel_log.h"
@@ -191,7 +193,7 @@ TEST_F(Desk, WhatWaitsForTheEndOfAMaintenanceIsToldAfterAKillTooAndOnce) {
     desk->look();
     ASSERT_TRUE(desk->change_maintenance({.length = Seconds(600), .who = "root", .why = "x"}));
     desk->on_events(said(firmware, 0, 10));
-    desk->save();
+    ASSERT_TRUE(desk->save());
   }
   clock_.advance(Seconds(60));
   {
@@ -254,6 +256,38 @@ TEST_F(Desk, TheSecondLookComesAfterARestartTooAndIsKept) {
   const auto looks = open()->kept()[0].looks;
   ASSERT_EQ(looks.size(), 2U);
   EXPECT_EQ(looks[1].kind, LookKind::afterwards);
+}
+
+TEST_F(Desk, LooksGoOnWhileAWriteHangs) {
+  std::atomic<int> looks = 0;
+  std::atomic<bool> goes_on = false;
+  std::atomic<bool> hangs = false;
+  IncidentDesk desk({.clock = clock_,
+                     .snapshot =
+                         [&] {
+                           ++looks;
+                           return snapshot_;
+                         },
+                     .file = file(),
+                     .boot = "boot-1",
+                     .log = "/dev/kmsg",
+                     .expected = {},
+                     .checks = {},
+                     .on_saved =
+                         [&](const std::vector<Incident>&) {
+                           hangs = true;
+                           hangs.notify_all();
+                           goes_on.wait(false);
+                         }});
+  desk.look();
+  desk.on_events(said(off_bus, 0, 10));
+  desk.start();
+  hangs.wait(false);
+  const int before = looks;
+  while (looks < before + 2) std::this_thread::sleep_for(Milliseconds(5));
+  goes_on = true;
+  goes_on.notify_all();
+  desk.stop();
 }
 
 TEST_F(Desk, AFileThatIsNoDatabaseIsPutAsideAndSaid) {
