@@ -92,6 +92,9 @@ store::StoreOptions store_options(const Settings& settings, const SourceParts& p
         device::probe::scaled(device::probe::period_of(rates, cost), rates.scale);
   }
   options.processes_period = device::probe::scaled(rates.processes, rates.scale);
+  options.attribution_period =
+      device::probe::scaled(settings.duration(OptionId::attribution_period), rates.scale);
+  options.devices_period = sample::DevicesWatch::default_period;
   return options;
 }
 

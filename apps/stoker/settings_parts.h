@@ -11,6 +11,7 @@
 #include "health/checks.h"
 #include "health/expected.h"
 #include "history/history.h"
+#include "sample/devices_watch.h"
 #include "sample/node_sampler.h"
 #include "store/store.h"
 

@@ -1,6 +1,12 @@
 #include "store/store.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "base/duration.h"
 
 #include "store/bounds.h"
 #include "store/inventory.h"
@@ -47,6 +53,38 @@ void mark_stale(GpuSnapshot& gpu, MonotonicTime now, const std::vector<AllowedAg
     gpu.process_outcome = Reading::none(Reason::stale, gpu.process_outcome.taken_at);
     gpu.processes.clear();
   }
+}
+
+// A look that hangs, or a busy machine: three times late is too late, within half a minute it is not.
+bool is_overdue(MonotonicTime at, MonotonicTime now, Nanoseconds period) {
+  return period > Nanoseconds{0} && now - at > std::max<Nanoseconds>(3 * period, Seconds(30));
+}
+
+std::string overdue(std::string_view what, MonotonicTime at, MonotonicTime now) {
+  return fmt::format("the last look at {} was {} ago; the next hangs", what,
+                     format_duration(now - at));
+}
+
+// Of nobody it is known then what it holds.
+void forget_owners(Snapshot& snapshot, MonotonicTime at) {
+  if (snapshot.attribution == nullptr) return;
+  Attribution stale{.processes = snapshot.attribution->processes,
+                    .pods = snapshot.attribution->pods};
+  for (auto* source : {&stale.processes, &stale.pods}) {
+    if (source->reason == Reason::no_source) continue;
+    source->reason = Reason::stale;
+    source->detail = overdue("processes and pods", at, snapshot.taken_at);
+  }
+  snapshot.attribution = std::make_shared<const Attribution>(std::move(stale));
+}
+
+// Where they hang does not change; whether a port is active does.
+void forget_ports(Snapshot& snapshot, MonotonicTime at) {
+  if (snapshot.devices == nullptr) return;
+  NodeDevices stale = *snapshot.devices;
+  for (NicInfo& nic : stale.nics) nic.port_state.clear();
+  stale.nics_problem = overdue("RDMA devices", at, snapshot.taken_at);
+  snapshot.devices = std::make_shared<const NodeDevices>(std::move(stale));
 }
 
 }  // namespace
@@ -193,20 +231,26 @@ void Store::on_node_devices(NodeDevices devices) {
   auto kept = std::make_shared<const NodeDevices>(std::move(devices));
   const MutexLock lock(mutex_);
   now_.devices = std::move(kept);
+  devices_at_ = clock_.monotonic();
 }
 
 void Store::on_attribution(Attribution attribution) {
   auto kept = std::make_shared<const Attribution>(std::move(attribution));
   const MutexLock lock(mutex_);
   now_.attribution = std::move(kept);
+  attribution_at_ = clock_.monotonic();
   drop_owners(now_, age_for(options_.processes_period));
 }
 
 Snapshot Store::snapshot() const {
   Snapshot copy;
+  MonotonicTime attribution_at;
+  MonotonicTime devices_at;
   {
     const MutexLock lock(mutex_);
     copy = now_;
+    attribution_at = attribution_at_;
+    devices_at = devices_at_;
   }
   copy.taken_at = clock_.monotonic();
   copy.wall = clock_.wall();
@@ -214,6 +258,11 @@ Snapshot Store::snapshot() const {
   for (GpuSnapshot& gpu : copy.gpus) mark_stale(gpu, copy.taken_at, allowed_, processes_age);
   copy.node.mark_stale(copy.taken_at, allowed_);
   drop_owners(copy, processes_age);
+  if (is_overdue(attribution_at, copy.taken_at, options_.attribution_period)) {
+    forget_owners(copy, attribution_at);
+  }
+  if (is_overdue(devices_at, copy.taken_at, options_.devices_period))
+    forget_ports(copy, devices_at);
   return copy;
 }
 

@@ -24,6 +24,10 @@ struct StoreOptions {
   std::array<Nanoseconds, cost_class_count> periods = {Seconds(1),  Seconds(15),  Seconds(2),
                                                        Seconds(60), Seconds(300), Seconds(0)};
   Nanoseconds processes_period = Seconds(5);
+  // How often it is looked whose processes run, and where cards hang. A look that hangs is then told, and what it found
+  // before is not for ever. 0: never stale (a recording has them once).
+  Nanoseconds attribution_period{0};
+  Nanoseconds devices_period{0};
 };
 
 // What is kept is bounded, whatever a driver or a broken probe tells; the rest is dropped and counted.
@@ -88,6 +92,8 @@ class Store final : public device::Listener {
 
   mutable Mutex mutex_;
   Snapshot now_ GUARDED_BY(mutex_);  // without staleness
+  MonotonicTime attribution_at_ GUARDED_BY(mutex_);
+  MonotonicTime devices_at_ GUARDED_BY(mutex_);
 };
 
 }  // namespace stoker::store

@@ -1,5 +1,6 @@
 #include "store/store.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -250,6 +251,34 @@ TEST(Store, ProcessesOfAGpuThatHangsAreNotShown) {
   node.store.on_gpu_state(pci_of(0), GpuState::hung, "");
   EXPECT_TRUE(node.store.snapshot().gpus[0].processes.empty());
   EXPECT_EQ(node.store.snapshot().gpus[0].process_outcome.reason, Reason::hung);
+}
+
+TEST(Store, OwnersAndPortsOfALookThatHangsAreNotForEver) {
+  const PciAddress nic{};
+  ManualClock clock;
+  Store store(
+      clock,
+      {.hostname = "node1", .attribution_period = Seconds(10), .devices_period = Seconds(60)});
+  Attribution told{.processes = {.reason = Reason::ok}, .pods = {.reason = Reason::no_source}};
+  told.holds["GPU-0"] = {{}};
+  store.on_attribution(told);
+  store.on_node_devices({.nics = {{.name = "mlx5_0", .pci = nic, .port_state = "ACTIVE"}}});
+  clock.advance(Seconds(30));
+  EXPECT_EQ(store.snapshot().attribution->processes.reason, Reason::ok);
+  clock.advance(Seconds(1));
+  const Snapshot late = store.snapshot();
+  EXPECT_EQ(late.attribution->processes.reason, Reason::stale);
+  EXPECT_THAT(late.attribution->processes.detail, testing::HasSubstr("31 s ago"));
+  EXPECT_EQ(late.attribution->pods.reason, Reason::no_source) << "there is no kubelet to hang";
+  EXPECT_TRUE(late.attribution->holds.empty());
+  EXPECT_EQ(late.devices->nics.at(0).port_state, "ACTIVE");
+  clock.advance(Seconds(150));
+  const Snapshot later = store.snapshot();
+  EXPECT_EQ(later.devices->nics.at(0).port_state, "");
+  EXPECT_EQ(later.devices->nics.at(0).pci, nic) << "where it hangs is known";
+  EXPECT_NE(later.devices->nics_problem, "");
+  store.on_attribution(told);
+  EXPECT_EQ(store.snapshot().attribution->processes.reason, Reason::ok) << "it came back";
 }
 
 TEST(Store, NodeReadingsGrowStaleToo) {
