@@ -89,6 +89,7 @@ class Supervisor::Shell {
   void reap();
   void hear_all();
   void hear(ProbeId id, Child& child);
+  void hear_last(ProbeId id, Child& child);
   void hear_one(ProbeId id, Child& child, std::string_view packet);
   void refuse(ProbeId id, Child& child, const Error& why);
   void take(ProbeId id, Child& child, Message& message);
@@ -210,6 +211,8 @@ void Supervisor::Shell::reap() {
       ++child;
       continue;
     }
+    // Its last words, which came after the last look at its socket.
+    hear_last(child->first, child->second);
     log::debug("probe_ended",
                {{"pid", std::to_string(child->second.process.pid())}, {"how", *how}});
     lifecycle_->exited(child->first, *how, clock_.monotonic());
@@ -239,6 +242,19 @@ void Supervisor::Shell::hear(ProbeId id, Child& child) {
       if (child.process.socket() < 0) return;
     }
     if (packets->size() < Inbox::most) return;
+  }
+}
+
+// Of one that has ended: how it did is told by its exit, not by its socket.
+void Supervisor::Shell::hear_last(ProbeId id, Child& child) {
+  while (child.process.socket() >= 0) {
+    const auto packets = inbox_.receive(child.process.socket());
+    if (!packets || packets->empty()) return;
+    for (const std::string_view packet : *packets) {
+      auto message = decode(packet);
+      if (packet.empty() || !message) return;
+      take(id, child, *message);
+    }
   }
 }
 
