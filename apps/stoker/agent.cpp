@@ -253,7 +253,8 @@ Agent::~Agent() {
   server_.reset();
   // What comes from now on nobody has been shown.
   if (recorder_ != nullptr) recorder_->finish("the agent ended");
-  source_->stop();  // first, that a probe has all the time there is to leave
+  source_->stop();               // first, that a probe has all the time there is to leave
+  if (keeper_) keeper_->stop();  // before any thread that may wait for a disk or a device
   counters_watch_.stop();
   if (kernel_log_) kernel_log_->stop();
   if (previous_boot_.joinable()) previous_boot_.join();
@@ -262,7 +263,6 @@ Agent::~Agent() {
   if (attribution_watch_) attribution_watch_->stop();
   if (devices_watch_) devices_watch_->stop();
   if (node_sampler_ != nullptr) node_sampler_->stop();
-  if (keeper_) keeper_->stop();
 }
 
 device::record::NodeSink Agent::node_sink() {

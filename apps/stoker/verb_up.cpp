@@ -12,6 +12,7 @@
 #include "base/allocator.h"
 #include "base/log.h"
 #include "command_line.h"
+#include "end_in_time.h"
 #include "settings_check.h"
 #include "signals.h"
 #include "verbs.h"
@@ -146,11 +147,13 @@ int run(const ConfigFlags& flags) {
 
   settle_allocator();
   Signals signals;
+  EndInTime end;  // ends after the agent
   const auto agent = Agent::start(*settings);
   if (!agent) return complain(agent.error().describe());
   if (is_replay(*settings)) {
     say_replay(**agent);
     serve(**agent, signals, flags, *settings);
+    end.begin();
     return exit_nothing_wrong;
   }
   bool reload_asked = false;
@@ -172,6 +175,7 @@ int run(const ConfigFlags& flags) {
   });
   if (!go_on) return exit_nothing_wrong;
   serve(**agent, signals, flags, *settings, reload_asked);
+  end.begin();
   return exit_nothing_wrong;
 }
 
