@@ -128,6 +128,38 @@ bool is_printable(char c) {
   return byte == '\t' || byte == '\n' || byte == '\r' || (byte >= 0x20 && byte != 0x7f);
 }
 
+struct ParserDelete {
+  void operator()(fy_parser* parser) const { fy_parser_destroy(parser); }
+};
+
+// The document that was read ends there: what follows would be kept by nobody, and said by nobody.
+void refuse_second_document(std::string_view text, Problems& problems) {
+  fy_diag_cfg quiet{};
+  fy_diag_cfg_default(&quiet);
+  quiet.fp = nullptr;
+  const std::unique_ptr<fy_diag, DiagDelete> diag(fy_diag_create(&quiet));
+  fy_parse_cfg cfg{};
+  cfg.flags = static_cast<fy_parse_cfg_flags>(FYPCF_COLLECT_DIAG | FYPCF_ALLOW_DUPLICATE_KEYS);
+  cfg.diag = diag.get();
+  const std::unique_ptr<fy_parser, ParserDelete> parser(fy_parser_create(&cfg));
+  if (diag == nullptr || parser == nullptr) return;
+  if (fy_parser_set_string(parser.get(), text.data(), text.size()) != 0) return;
+  const auto next = [&parser] {
+    return std::unique_ptr<fy_document, DocumentDelete>(fy_parse_load_document(parser.get()));
+  };
+  if (next() == nullptr) return;
+  const auto second = next();
+  constexpr const char* message =
+      "a second document begins; the file has to be one: join them, and take out the \"---\"";
+  if (second != nullptr) {
+    Problems of_second{problems.file()};
+    const Node root = Converter(of_second).convert(fy_document_root(second.get()), {}, 0);
+    if (!root.empty()) problems.add(root.place, message);
+  } else if (fy_parser_get_stream_error(parser.get())) {
+    problems.add({}, message);
+  }
+}
+
 }  // namespace
 
 // The first place that is no text at all. libfyaml 0.7.12 does not return from some such input (a
@@ -193,6 +225,7 @@ Result<Node> parse(std::string_view text, const std::string& file) {
     return fail(problems.error());
   }
   Node root = Converter(problems).convert(fy_document_root(document.get()), {}, 0);
+  refuse_second_document(text, problems);
   if (!problems.none()) return fail(problems.error());
   return root;
 }

@@ -59,6 +59,21 @@ TEST(Yaml, AMissingFileIsNotFound) {
   EXPECT_EQ(parsed.error().code(), ErrorCode::not_found);
 }
 
+TEST(YamlTest, ASecondDocumentIsRefusedWhereItBegins) {
+  const auto problem = [](const char* text) {
+    const auto read = parse(text, "f.yaml");
+    return read ? std::string() : read.error().message();
+  };
+  constexpr const char* says =
+      ": a second document begins; the file has to be one: join them, and take out the \"---\"";
+  EXPECT_EQ(problem("---\na: 1\n---\nb: 2\n"), std::string("f.yaml:4:1") + says);
+  EXPECT_EQ(problem("a: 1\n...\n---\nb: 2\n"), std::string("f.yaml:4:1") + says);
+  EXPECT_NE(problem("a: 1\n---\nb: [\n"), "");
+  EXPECT_EQ(problem("---\na: 1\n"), "");
+  EXPECT_EQ(problem("a: 1\n...\n"), "");
+  EXPECT_EQ(problem("a: 1\n---\n"), "") << "nothing follows";
+}
+
 class MapReaderTest : public testing::Test {
  protected:
   // Reads `text` as a map with the keys that the tests know, and answers what was wrong.
