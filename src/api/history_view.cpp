@@ -90,6 +90,17 @@ std::vector<std::optional<double>> squeezed(const std::vector<Sample>& samples, 
   return points;
 }
 
+// The same as text: the mean, or why there is none.
+std::vector<std::string> words_of_parts(const std::vector<Sample>& samples, std::size_t count) {
+  const auto means = squeezed(samples, count);
+  std::vector<std::string> words;
+  for (std::size_t part = 0; part < means.size(); ++part) {
+    words.push_back(means[part] ? short_number(*means[part])
+                                : samples[part * samples.size() / means.size()].reason);
+  }
+  return words;
+}
+
 struct Summary {
   double least = 0;
   double mean = 0;
@@ -214,16 +225,16 @@ Result<std::string> view_history(const std::string& document) {
   }
   TextTable table(columns);
   const std::size_t rows = std::min(most_rows, longest);
-  std::vector<std::vector<std::optional<double>>> cells;
-  for (const Curve& curve : picture->curves) cells.push_back(squeezed(curve.samples, rows));
+  std::vector<std::vector<std::string>> cells;
+  for (const Curve& curve : picture->curves) {
+    cells.push_back(words_of_parts(curve.samples, rows));
+  }
   for (std::size_t row = 0; row < rows; ++row) {
     std::vector<std::string> line = {reference->samples[row * longest / rows].time.substr(0, 19)};
     for (const auto& column : cells) {
       // A shorter series ends where the longest does.
       const std::size_t behind = rows - column.size();
-      line.push_back(row < behind           ? ""
-                     : column[row - behind] ? short_number(*column[row - behind])
-                                            : "none");
+      line.push_back(row < behind ? "" : column[row - behind]);
     }
     table.add(std::move(line));
   }
