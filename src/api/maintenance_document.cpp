@@ -9,6 +9,7 @@
 #include "api/document_reader.h"
 #include "api/maintenance_view.h"
 #include "incident/maintenance.h"
+#include "model/wrap.h"
 
 namespace stoker::api {
 namespace {
@@ -91,7 +92,7 @@ Result<MaintenanceRequest> parse_maintenance_request(const std::string& body) {
   const auto length = length_of(object.at("for_seconds"));
   if (!length) return fail(length.error());
   request.length = *length;
-  request.why = text_of(object, "why");
+  request.why = printable(text_of(object, "why"));  // it is shown in terminals
   if (request.why.empty() || request.why.size() > longest_why) {
     return wrong_maintenance(
         fmt::format("\"why\" is a text of at most {} bytes, and has to be said", longest_why));

@@ -98,6 +98,13 @@ TEST_F(MaintenanceService, TheStatusHasItInItsFirstLinesAndItsFindingsAreHeldBac
                                     "root: new \"driver\"; events that wait for its end: 1\n"));
 }
 
+TEST(MaintenanceText, WhyGivesATerminalNoOrders) {
+  const auto request =
+      parse_maintenance_request(R"({"for_seconds":60,"why":"a\nOK \u001b[31m b"})");
+  ASSERT_TRUE(request);
+  EXPECT_EQ(request->why, "a OK  [31m b");
+}
+
 TEST(MaintenanceText, ARequestReadsBackAsItself) {
   const MaintenanceRequest begins{.length = Seconds(90), .who = "", .why = "a \"why\""};
   const auto again = parse_maintenance_request(maintenance_request_body(begins));
