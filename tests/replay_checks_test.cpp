@@ -120,6 +120,12 @@ TEST_F(ReplayChecks, RefusesWhatIsNoRecordingAndUsesWhatIsWhole) {
   EXPECT_TRUE(broken.out.empty()) << broken.out;
 }
 
+TEST_F(ReplayChecks, WhereNoGpuWasReadNothingIsKnown) {
+  const auto begin = run_stoker({"replay", write("begin.rec", hot_recording().substr(0, 400))});
+  EXPECT_EQ(begin.status, 2);
+  EXPECT_THAT(begin.err, HasSubstr("no GPU was ever read in it"));
+}
+
 TEST_F(ReplayChecks, SaysOnAQuietRecordingThatNothingWasFound) {
   const auto quiet = run_stoker(
       {"replay", std::string(STOKER_SOURCE_DIR) + "/tests/fixtures/recordings/h200x2.rec"});

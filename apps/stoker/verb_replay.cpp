@@ -85,6 +85,7 @@ int print_run(const ReplayRun& ran, Nanoseconds since, Output output) {
   } else {
     print_document(replay_json(ran, since), output);
   }
+  if (ran.gpus == 0) return complain("no GPU was ever read in it, so nothing is known");
   return ran.incidents.empty() ? exit_nothing_wrong : exit_found;
 }
 
