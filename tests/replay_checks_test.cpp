@@ -121,7 +121,10 @@ TEST_F(ReplayChecks, RefusesWhatIsNoRecordingAndUsesWhatIsWhole) {
 }
 
 TEST_F(ReplayChecks, WhereNoGpuWasReadNothingIsKnown) {
-  const auto begin = run_stoker({"replay", write("begin.rec", hot_recording().substr(0, 400))});
+  std::ifstream whole(STOKER_SOURCE_DIR "/tests/fixtures/recordings/h200x2.rec", std::ios::binary);
+  std::string start(3000, '\0');
+  whole.read(start.data(), static_cast<std::streamsize>(start.size()));
+  const auto begin = run_stoker({"replay", write("begin.rec", start)});
   EXPECT_EQ(begin.status, 2);
   EXPECT_THAT(begin.err, HasSubstr("no GPU was ever read in it"));
 }
