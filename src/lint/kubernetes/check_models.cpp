@@ -65,9 +65,27 @@ bool fetches_at_all(const Subject& subject, const Pod& pod, const Container& con
   return subject.evidence.purpose == Purpose::serving || is_server(subject, pod, container);
 }
 
+// KServe's storage initializer fetches a model into the pod's own emptyDir at every start. A LocalModelCache keeps one on
+// nodes, of an InferenceService alone
+// (https://kserve.github.io/website/docs/model-serving/generative-inference/modelcache/localmodel and
+// https://kserve.github.io/website/docs/install/localmodel-install).
+void check_model_uris(const Subject& subject) {
+  const bool is_llm = subject.workload.kind == "LLMInferenceService";
+  if (!is_llm && subject.workload.kind != "InferenceService") return;
+  const bool on_gpus =
+      std::ranges::any_of(subject.workload.pods, [](const Pod& pod) { return pod.has_gpus(); });
+  const yaml::View uri =
+      subject.workload.object.at(is_llm ? "spec.model.uri" : "spec.predictor.model.storageUri");
+  if (!on_gpus || !uri.text().starts_with("hf://")) return;
+  subject.add(RuleId::model_cache_missing, uri.place(),
+              fmt::format("every pod fetches {} at its start{}", uri.text(),
+                          is_llm ? "" : ", unless a LocalModelCache has it"));
+}
+
 }  // namespace
 
 void check_models(const Subject& subject) {
+  check_model_uris(subject);
   for (const Pod& pod : subject.workload.pods) {
     if (pod.row->gives == Gives::kserve || pod.row->gives == Gives::runtime) continue;
     for (const Container& container : pod.containers) {

@@ -65,6 +65,14 @@ void repair_size(const Subject& subject, const Container& container, yaml::View 
       {row_of(RuleId::shm_unbounded).id, empty_dir.place(), medium, {size}, size + ", "});
 }
 
+// Does something add volumes to the pod at run time? KubeRay and KServe do; a TrainJob takes its runtime's as they are
+// (but for podTemplateOverrides, which name theirs).
+bool is_given_volumes(const Subject& subject, const Pod& pod) {
+  const bool training_runtime = subject.workload.kind == "TrainingRuntime" ||
+                                subject.workload.kind == "ClusterTrainingRuntime";
+  return pod.row->gives != Gives::nothing && !training_runtime;
+}
+
 void check_container(const Subject& subject, const Pod& pod, const Container& container,
                      std::vector<std::string_view>& told) {
   const auto mounts = mounts_of(pod, container);
@@ -73,8 +81,8 @@ void check_container(const Subject& subject, const Pod& pod, const Container& co
   if (shm == mounts.end()) {
     const auto why = sharing(subject, container);
     const bool given =
-        pod.row->gives != Gives::nothing || pod.open || pod.spec.find("hostIPC").text() == "true";
-    if (why.empty() || given || !is_complete(pod, container)) return;
+        is_given_volumes(subject, pod) || pod.open || pod.spec.find("hostIPC").text() == "true";
+    if (why.empty() || given || !has_all_resources(pod, container)) return;
     return subject.add(
         RuleId::shm_missing, container.place(),
         fmt::format("{} {}, and has 64 MiB of /dev/shm", subject.name_of(container), why));

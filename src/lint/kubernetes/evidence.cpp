@@ -114,6 +114,7 @@ class Judge {
       evidence_.reasons.emplace_back("part of the cluster itself: system");
     }
     if (evidence_.purpose == Purpose::unknown) by_kind();
+    if (evidence_.purpose == Purpose::unknown) by_name();
     return std::move(evidence_);
   }
 
@@ -166,6 +167,19 @@ class Judge {
       evidence_.purpose = pod.row->purpose;
       evidence_.reasons.push_back(
           fmt::format("kind {}: {}", workload_.kind, to_string(evidence_.purpose)));
+      return;
+    }
+  }
+
+  // A Job that is called so, where nothing else tells what it runs (an image that is filled in later).
+  void by_name() {
+    if (workload_.kind != "Job" && workload_.kind != "JobSet" && workload_.kind != "RayJob") return;
+    const auto name = workload_.object.at("metadata.name").text();
+    constexpr std::array<std::string_view, 4> words = {"finetun", "fine-tun", "training", "train-"};
+    for (const auto word : words) {
+      if (name.find(word) == std::string_view::npos) continue;
+      evidence_.purpose = Purpose::training;
+      evidence_.reasons.push_back(fmt::format("it is called {}: training", name));
       return;
     }
   }

@@ -98,7 +98,22 @@ std::vector<Case> memory_cases() {
        replaced(replaced(server(), "/models/m", "google/gemma-2-9b"),
                 "{name: m, mountPath: /models}, ", ""),
        "name: main"},
+      {"model-cache-missing",
+       "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {name: x}\n"
+       "spec:\n  model:\n    uri: hf://org/model\n  template:\n" +
+           indented(pod_spec(1), 4),
+       "uri: hf"},
+      {"model-cache-missing",
+       deployment(
+           pod_spec(1,
+                    "command: [vllm, serve, org/model]\n" + ready +
+                        "volumeMounts: [{name: m, mountPath: /root/.cache}]\n",
+                    "volumes: [{name: m, ephemeral: {volumeClaimTemplate: {spec: {accessModes: "
+                    "[ReadWriteOnce]}}}}]\n")),
+       "name: main"},
       {"checkpoint-missing", job(pod_spec(1, "command: [python, train.py]\n")), "name: main"},
+      {"checkpoint-missing", replaced(job(pod_spec(1)), "name: x", "name: gemma-finetuning"),
+       "name: main"},
       {"checkpoint-ephemeral",
        job(pod_spec(1,
                     "command: [torchrun, train.py]\nargs:\n- --checkpoint_dir=./out\n" +
@@ -181,6 +196,21 @@ TEST(Rules, each_fires_on_what_it_is_about_at_the_line_where_that_stands) {
         << one.rule << "\n"
         << one.manifest.substr(0, 3000);
   }
+}
+
+TEST(Rules, resources_of_a_trainjob_are_all_that_its_pods_have) {
+  const std::string job =
+      "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: x}\nspec:\n"
+      "  trainer:\n    resourcesPerNode:\n      limits: {nvidia.com/gpu: 1}\n";
+  EXPECT_EQ(lines_of_rule(job, "memory-limit-missing").size(), 1U);
+  EXPECT_EQ(lines_of_rule(job, "cpu-request-missing").size(), 1U);
+  const std::string runtime =
+      "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: ClusterTrainingRuntime\nmetadata: {name: "
+      "x}\nspec:\n  template:\n    spec:\n      replicatedJobs:\n      - name: node\n        "
+      "template:\n          spec:\n            template:\n              spec:\n" +
+      indented(pod_spec(2, "command: [tune, run]\n"), 16);
+  EXPECT_EQ(lines_of_rule(runtime, "shm-missing").size(), 1U);
+  EXPECT_EQ(lines_of_rule(runtime, "memory-limit-missing").size(), 0U);
 }
 
 TEST(Rules, each_case_is_about_nothing_else) {

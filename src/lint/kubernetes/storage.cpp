@@ -7,8 +7,8 @@ namespace stoker::lint::kubernetes {
 namespace {
 
 // Kinds of volume (https://kubernetes.io/docs/concepts/storage/volumes/) that end with the pod or can't be written to.
-constexpr std::array<std::string_view, 6> ending_volumes = {"emptyDir",    "configMap", "secret",
-                                                            "downwardAPI", "projected", "image"};
+constexpr std::array<std::string_view, 7> ending_volumes = {
+    "emptyDir", "ephemeral", "configMap", "secret", "downwardAPI", "projected", "image"};
 
 // Folders of the node that are devices and drivers rather than places for data.
 bool is_machinery(std::string_view path) {

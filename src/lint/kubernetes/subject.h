@@ -47,6 +47,13 @@ inline bool is_complete(const Pod& pod, const Container& container) {
   return !pod.partial && !container.open && pod.row->gives != Gives::runtime;
 }
 
+// Are the container's resources all that it will have? Who gives GPUs says the rest beside them: a TrainJob's
+// resourcesPerNode take the place of its runtime's (kubeflow/trainer pkg/runtime/framework/plugins/jobset), and nothing else
+// adds to a runtime's.
+inline bool has_all_resources(const Pod& pod, const Container& container) {
+  return container.gpus.any && !pod.partial && !container.open;
+}
+
 // Work that somebody waits for: not a test, nor a part of the cluster.
 inline bool is_work(const Evidence& evidence) {
   return evidence.purpose != Purpose::benchmark && evidence.purpose != Purpose::system;
