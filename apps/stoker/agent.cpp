@@ -168,7 +168,8 @@ Result<SourceParts> make_source(const Settings& settings, const std::string& dat
 
 Result<std::unique_ptr<Agent>> Agent::start(const Settings& settings, const MakeSource& make) {
   log::set_level(log_level_of(settings));
-  auto server = net::HttpServer::bind({.listen = settings.text(OptionId::listen)});
+  auto server = net::HttpServer::bind(
+      {.listen = settings.text(OptionId::listen), .always = {"/healthz", "/readyz"}});
   if (!server) return fail(server.error());
   std::optional<DataFolder> data;
   if (!is_replay(settings)) {

@@ -212,7 +212,8 @@ class AsioServer final : public HttpServer {
   }
 
   void take(const Door& door, UniqueFd fd) {
-    if (shared_.connections >= shared_.options.max_connections + told_crowded) return;
+    std::size_t& connections = door.local ? shared_.local_connections : shared_.connections;
+    if (connections >= shared_.options.max_connections + told_crowded) return;
     boost::system::error_code error;
     HttpSession::Protocol::socket socket(context_);
     socket.assign(door.protocol, fd.get(), error);
@@ -220,7 +221,7 @@ class AsioServer final : public HttpServer {
     const auto local = door.local ? peer_of(fd.get()) : std::nullopt;
     static_cast<void>(fd.release());  // the socket owns it now
     if (!door.local) socket.set_option(tcp::no_delay(true), error);
-    std::make_shared<HttpSession>(std::move(socket), local, shared_)->run();
+    std::make_shared<HttpSession>(std::move(socket), local, shared_, connections)->run();
   }
 
   // Constant after open().

@@ -77,7 +77,7 @@ TEST(HttpServer, HasADoorForItsOwnerThatSaysWhoAsks) {
                     (request.local_user ? std::to_string(*request.local_user) : "nobody")};
   };
   {
-    const auto server = HttpServer::bind({.listen = "127.0.0.1:0"});
+    const auto server = HttpServer::bind({.listen = "127.0.0.1:0", .max_connections = 2});
     ASSERT_TRUE(server) << server.error().describe();
     const auto refused = (*server)->also_listen_on(std::string(200, 'x'));
     ASSERT_FALSE(refused);
@@ -94,6 +94,12 @@ TEST(HttpServer, HasADoorForItsOwnerThatSaysWhoAsks) {
     const auto outside =
         http_send({.method = "POST", .url = "http://" + (*server)->address(), .body = "x"});
     EXPECT_EQ(outside->body, "POST x nobody");
+    std::vector<std::unique_ptr<RawClient>> crowd;
+    for (int i = 0; i < 100; ++i)
+      crowd.push_back(std::make_unique<RawClient>((*server)->address()));
+    const auto owner = http_send({.url = "http://localhost/", .unix_socket = path});
+    ASSERT_TRUE(owner) << owner.error().describe();
+    EXPECT_EQ(owner->status, 200) << "no crowd at the other door keeps the owner out";
   }
   EXPECT_FALSE(std::filesystem::exists(path));
   std::filesystem::remove_all(folder);
@@ -228,7 +234,7 @@ TEST(HttpServer, DisconnectsAClientThatDoesNotTakeItsResponse) {
 }
 
 TEST(HttpServer, SaysThatItIsFullAndRecovers) {
-  const auto server = serve({.max_connections = 20});
+  const auto server = serve({.max_connections = 20, .always = {"/healthz"}});
   {
     std::vector<std::unique_ptr<RawClient>> many;
     for (int i = 0; i < 20; ++i) {
@@ -238,6 +244,8 @@ TEST(HttpServer, SaysThatItIsFullAndRecovers) {
     }
     const auto answer = ask(*server, "GET / HTTP/1.1\r\n\r\n");
     EXPECT_EQ(answer.rfind("HTTP/1.1 503 ", 0), 0U) << answer;
+    EXPECT_NE(ask(*server, "GET /healthz HTTP/1.1\r\n\r\n").find(" 200 "), std::string::npos)
+        << "whether it lives is told all the same";
     std::vector<std::unique_ptr<RawClient>> too_many;
     for (int i = 0; i < 100; ++i)
       too_many.push_back(std::make_unique<RawClient>(server->address()));

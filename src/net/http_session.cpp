@@ -2,6 +2,9 @@
 
 #include <fmt/chrono.h>
 
+#include <fmt/chrono.h>
+
+#include <algorithm>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
@@ -65,18 +68,19 @@ Response call_handler(const Handler& handler, const Request& request) {
 }  // namespace
 
 HttpSession::HttpSession(Protocol::socket socket, std::optional<std::uint32_t> local,
-                         ServerShared& shared)
+                         ServerShared& shared, std::size_t& connections)
     : shared_(shared),
+      connections_(connections),
       local_(local),
-      crowded_(shared.connections >= shared.options.max_connections),
+      crowded_(connections >= shared.options.max_connections),
       stream_(std::move(socket)),
       comment_(stream_.get_executor()) {
-  ++shared_.connections;
+  ++connections_;
 }
 
 HttpSession::~HttpSession() {
   leave_stream();
-  --shared_.connections;
+  --connections_;
 }
 
 void HttpSession::read_request() {
@@ -123,15 +127,19 @@ void HttpSession::on_read_failed(beast::error_code error) {
 
 void HttpSession::answer() {
   const auto& message = parser_->get();
-  if (crowded_) return refuse(503, "too many connections; try again later\n");
   auto request = to_request(message);
+  const auto& always = shared_.options.always;
+  if (crowded_ && (!request || std::ranges::find(always, request->path) == always.end())) {
+    return refuse(503, "too many connections; try again later\n");
+  }
   if (!request) return refuse(400, request.error().message() + "\n");
   request->local_user = local_;
   auto response = call_handler(shared_.handler, *request);
   if (response.stream && message.method() != http::verb::head) return start_stream(response);
   if (response.stream) response.stream->end();
   send(std::move(response), message.method() != http::verb::head,
-       accepts_gzip(view(message[http::field::accept_encoding])), message.keep_alive());
+       accepts_gzip(view(message[http::field::accept_encoding])),
+       message.keep_alive() && !crowded_);
 }
 
 void HttpSession::refuse(int status, std::string_view text) {

@@ -22,7 +22,9 @@ namespace stoker::net {
 struct ServerShared {
   ServerOptions options;
   Handler handler;
+  // Of the TCP door and of the local one, so that no crowd from afar keeps the node's own people out.
   std::size_t connections = 0;
+  std::size_t local_connections = 0;
   std::set<EventStream*> streams;  // that wake a connection
 };
 
@@ -32,8 +34,9 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
  public:
   using Protocol = boost::asio::generic::stream_protocol;  // TCP, or a Unix socket
 
-  // `local`: who is at the other end of a Unix socket.
-  HttpSession(Protocol::socket socket, std::optional<std::uint32_t> local, ServerShared& shared);
+  // `local`: who is at the other end of a Unix socket. `connections`: of this one's door, in `shared`.
+  HttpSession(Protocol::socket socket, std::optional<std::uint32_t> local, ServerShared& shared,
+              std::size_t& connections);
   ~HttpSession();
   HttpSession(const HttpSession&) = delete;
   HttpSession& operator=(const HttpSession&) = delete;
@@ -61,6 +64,7 @@ class HttpSession : public std::enable_shared_from_this<HttpSession> {
 
   // Constant after construction.
   ServerShared& shared_;
+  std::size_t& connections_;
   const std::optional<std::uint32_t> local_;
   const bool crowded_;  // one connection too many: answered 503
 
