@@ -2,8 +2,6 @@
 
 #include <fmt/chrono.h>
 
-#include <fmt/chrono.h>
-
 #include <algorithm>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/read.hpp>
