@@ -13,8 +13,8 @@ namespace stoker {
 // for another); a name that begins with `word` comes before one that does not. Stable otherwise.
 std::vector<std::string> closest_first(std::string_view word, std::vector<std::string> names);
 
-// How many letters have to be put in, taken out or swapped for another to make `other` of `word`.
-std::size_t letters_apart(std::string_view word, std::string_view other);
+// How many letters have to be put in, taken out or swapped for another to make `b` of `a`.
+std::size_t letters_apart(std::string_view a, std::string_view b);
 
 // "did you mean 'power'?" where one name is near enough to be a slip of the hand, else empty.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& names);
