@@ -182,6 +182,10 @@ struct Document::Parsed {
 Result<Document> Document::parse(const Piece& piece, const std::string& file) {
   Problems problems(file);
   const auto refuse = [&](Place place, std::string message) {
+    // Of what does not end libfyaml tells the line behind the last.
+    const auto breaks =
+        std::ranges::count_if(piece.text, [](char c) { return c == '\n' || c == '\r'; });
+    place.line = std::min(place.line, static_cast<int>(breaks) + 1);
     problems.add({place.line + piece.first_line - 1, place.column}, std::move(message));
     return fail(problems.error());
   };
