@@ -48,7 +48,8 @@ class IncidentDesk {
   IncidentDesk(const IncidentDesk&) = delete;
   IncidentDesk& operator=(const IncidentDesk&) = delete;
 
-  // Looks at the node every second and writes what changed at once, in a thread of its own.
+  // Looks at the node every second, and writes what changed at once, each in a thread of its own: a disk that does not
+  // answer stops no look.
   void start();
   void stop();
 
