@@ -45,7 +45,6 @@ struct Case {
 };
 
 std::vector<Case> gpu_cases() {
-  const std::string limits = "limits: {memory: 64Gi, nvidia.com/gpu: 1}";
   return {
       {"gpu-requests-only",
        replaced(replaced(server(), ", nvidia.com/gpu: 1", ""), "cpu: \"8\"",
