@@ -43,7 +43,7 @@ struct ServerOptions {
   std::string listen = "127.0.0.1:9400";  // base/host_port.h; port 0: any free one
   std::size_t max_connections = 256;      // of a door; more are answered 503 and closed
   // Paths that are answered then too: who asks whether this lives must not be told by another's crowd that it does not.
-  std::vector<std::string> always = {};
+  std::vector<std::string> always;
   std::size_t max_header_bytes = 16 << 10;
   std::size_t max_body_bytes = 1 << 20;
   // A whole request has to arrive, and a whole response has to be taken, within this time.
