@@ -94,6 +94,7 @@ std::vector<std::optional<double>> squeezed(const std::vector<Sample>& samples, 
 std::vector<std::string> words_of_parts(const std::vector<Sample>& samples, std::size_t count) {
   const auto means = squeezed(samples, count);
   std::vector<std::string> words;
+  words.reserve(means.size());
   for (std::size_t part = 0; part < means.size(); ++part) {
     words.push_back(means[part] ? short_number(*means[part])
                                 : samples[part * samples.size() / means.size()].reason);
