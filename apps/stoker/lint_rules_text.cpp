@@ -57,6 +57,7 @@ int explain_lint_rule(std::string_view wanted) {
   const auto rule = std::ranges::find(rules, wanted, &lint::Rule::id);
   if (rule == rules.end()) {
     std::vector<std::string> ids;
+    ids.reserve(rules.size());
     for (const auto& each : rules) ids.emplace_back(each.id);
     const auto hint = did_you_mean(wanted, ids);
     return complain(

@@ -8,7 +8,7 @@ namespace stoker::app {
 // Prints all rules, one a line, or as one object of JSON; returns the exit code.
 int list_lint_rules(bool json);
 
-// Prints what `rule` is about; a rule that is none is a complaint with the nearest name. Returns the exit code.
-int explain_lint_rule(std::string_view rule);
+// Prints what the rule `wanted` is about; one that is none is a complaint with the nearest name. Returns the exit code.
+int explain_lint_rule(std::string_view wanted);
 
 }  // namespace stoker::app

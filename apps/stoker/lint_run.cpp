@@ -122,6 +122,7 @@ void look_at_one(const std::string& path, bool named, LintLook& look, SlurmFiles
 
 void look_at_slurm(const SlurmFiles& slurm, LintLook& look) {
   std::vector<lint::SlurmFile> files;
+  files.reserve(slurm.names.size());
   for (std::size_t i = 0; i < slurm.names.size(); ++i)
     files.push_back({slurm.names[i], slurm.texts[i]});
   auto found = lint::lint_slurm_files(files);
