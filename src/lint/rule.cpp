@@ -1,6 +1,7 @@
 #include "lint/rule.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <tuple>
 
 namespace stoker::lint {
@@ -17,6 +18,12 @@ auto order_of(const Finding& finding) {
 const Rule* find_rule(RuleTable table, std::string_view id) {
   const auto found = std::ranges::find(table, id, &Rule::id);
   return found == table.end() ? nullptr : &*found;
+}
+
+const Rule& rule_of(RuleTable table, std::string_view id) {
+  const Rule* row = find_rule(table, id);
+  if (row == nullptr) std::abort();
+  return *row;
 }
 
 Finding finding_of(const Rule& rule, FileLocation place, std::string message,

@@ -30,6 +30,8 @@ using RuleTable = std::span<const Rule>;
 
 // The row of `id` in `table`; nullptr: it has none.
 const Rule* find_rule(RuleTable table, std::string_view id);
+// The same for ids that stand in our sources: one without a row is a mistake of ours, and ends the process.
+const Rule& rule_of(RuleTable table, std::string_view id);
 
 // A finding of `rule` at `place`: `message` is what is so here, in one sentence; `evidence` what that rests on. Cause,
 // fix and source are the row's; the entity is the file.

@@ -70,10 +70,7 @@ std::string MapReader::name(std::string_view key) const {
 
 const Node* MapReader::find(std::string_view key) {
   known_.emplace_back(key);
-  for (const auto& [name, value] : node_.entries) {
-    if (name.text == key) return &value;
-  }
-  return nullptr;
+  return child_of(node_, key);
 }
 
 const Node* MapReader::need(std::string_view key) { return take(key, Need::required); }

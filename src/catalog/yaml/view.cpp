@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "catalog/yaml/collecting_diag.h"
 #include "catalog/yaml/text_check.h"
 
 namespace stoker::yaml {
@@ -169,12 +170,9 @@ struct Document::Parsed {
   Parsed() = default;
   Parsed(const Parsed&) = delete;
   Parsed& operator=(const Parsed&) = delete;
-  ~Parsed() {
-    fy_document_destroy(document);
-    fy_diag_destroy(diag);
-  }
+  ~Parsed() { fy_document_destroy(document); }
 
-  fy_diag* diag = nullptr;
+  std::unique_ptr<fy_diag, DiagDelete> diag = collecting_diag();  // outlives the document
   fy_document* document = nullptr;
   int first_line = 1;
 };
@@ -195,21 +193,16 @@ Result<Document> Document::parse(const Piece& piece, const std::string& file) {
   if (const auto first = text_problems.first()) return refuse(first->place, first->message);
   auto parsed = std::make_shared<Parsed>();
   parsed->first_line = piece.first_line;
-  fy_diag_cfg diag_cfg{};
-  fy_diag_cfg_default(&diag_cfg);
-  diag_cfg.fp = nullptr;
-  parsed->diag = fy_diag_create(&diag_cfg);
   if (parsed->diag == nullptr) return fail(ErrorCode::internal, "libfyaml has no memory");
-  fy_diag_set_collect_errors(parsed->diag, true);
   fy_parse_cfg cfg{};
   // Its accelerators only cost time where a key is looked for once or twice.
   cfg.flags = static_cast<fy_parse_cfg_flags>(FYPCF_COLLECT_DIAG | FYPCF_ALLOW_DUPLICATE_KEYS |
                                               FYPCF_DISABLE_ACCELERATORS);
-  cfg.diag = parsed->diag;
+  cfg.diag = parsed->diag.get();
   parsed->document = fy_document_build_from_string(&cfg, piece.text.data(), piece.text.size());
   if (parsed->document == nullptr) {
     void* cursor = nullptr;
-    const fy_diag_error* found = fy_diag_errors_iterate(parsed->diag, &cursor);
+    const fy_diag_error* found = fy_diag_errors_iterate(parsed->diag.get(), &cursor);
     if (found == nullptr) return refuse({}, "not YAML");
     return refuse({std::max(found->line, 1), std::max(found->column, 1)},
                   std::string("not YAML: ") + (found->msg == nullptr ? "bad syntax" : found->msg));

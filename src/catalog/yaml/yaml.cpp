@@ -11,7 +11,9 @@
 #include <tuple>
 
 #include "base/utf8.h"
+#include "catalog/yaml/collecting_diag.h"
 #include "catalog/yaml/text_check.h"
+#include "catalog/yaml/view.h"
 
 namespace stoker::yaml {
 namespace {
@@ -21,9 +23,6 @@ constexpr std::size_t largest_file = 1 << 20;
 
 struct DocumentDelete {
   void operator()(fy_document* document) const { fy_document_destroy(document); }
-};
-struct DiagDelete {
-  void operator()(fy_diag* diag) const { fy_diag_destroy(diag); }
 };
 
 Place place_of(const fy_mark* mark) {
@@ -128,36 +127,14 @@ bool is_printable(char c) {
   return byte == '\t' || byte == '\n' || byte == '\r' || (byte >= 0x20 && byte != 0x7f);
 }
 
-struct ParserDelete {
-  void operator()(fy_parser* parser) const { fy_parser_destroy(parser); }
-};
-
 // The document that was read ends there: what follows would be kept by nobody, and said by nobody.
 void refuse_second_document(std::string_view text, Problems& problems) {
-  fy_diag_cfg quiet{};
-  fy_diag_cfg_default(&quiet);
-  quiet.fp = nullptr;
-  const std::unique_ptr<fy_diag, DiagDelete> diag(fy_diag_create(&quiet));
-  fy_parse_cfg cfg{};
-  cfg.flags = static_cast<fy_parse_cfg_flags>(FYPCF_COLLECT_DIAG | FYPCF_ALLOW_DUPLICATE_KEYS);
-  cfg.diag = diag.get();
-  const std::unique_ptr<fy_parser, ParserDelete> parser(fy_parser_create(&cfg));
-  if (diag == nullptr || parser == nullptr) return;
-  if (fy_parser_set_string(parser.get(), text.data(), text.size()) != 0) return;
-  const auto next = [&parser] {
-    return std::unique_ptr<fy_document, DocumentDelete>(fy_parse_load_document(parser.get()));
-  };
-  if (next() == nullptr) return;
-  const auto second = next();
-  constexpr const char* message =
-      "a second document begins; the file has to be one: join them, and take out the \"---\"";
-  if (second != nullptr) {
-    Problems of_second{problems.file()};
-    const Node root = Converter(of_second).convert(fy_document_root(second.get()), {}, 0);
-    if (!root.empty()) problems.add(root.place, message);
-  } else if (fy_parser_get_stream_error(parser.get())) {
-    problems.add({}, message);
-  }
+  const auto pieces = pieces_of(text);
+  if (pieces.size() < 2) return;
+  const auto second = Document::parse(pieces[1], problems.file());
+  problems.add(second ? second->root().place() : Place{pieces[1].first_line, 1},
+               "a second document begins; the file has to be one: join them, and take out the "
+               "\"---\"");
 }
 
 }  // namespace
@@ -175,6 +152,12 @@ void refuse_what_is_no_text(std::string_view text, Problems& problems) {
     place.column = line_ends ? 1 : place.column + 1;
     at += length;
   }
+}
+
+const Node* child_of(const Node& map, std::string_view key) {
+  const auto found = std::ranges::find(
+      map.entries, key, [](const Entry& entry) -> std::string_view { return entry.key.text; });
+  return found == map.entries.end() ? nullptr : &found->value;
 }
 
 void Problems::add(Place place, std::string message) {
@@ -205,12 +188,8 @@ Result<Node> parse(std::string_view text, const std::string& file) {
   Problems problems(file);
   refuse_what_is_no_text(text, problems);
   if (!problems.none()) return fail(problems.error());
-  fy_diag_cfg diag_cfg{};
-  fy_diag_cfg_default(&diag_cfg);
-  diag_cfg.fp = nullptr;
-  const std::unique_ptr<fy_diag, DiagDelete> diag(fy_diag_create(&diag_cfg));
+  const auto diag = collecting_diag();
   if (diag == nullptr) return fail(ErrorCode::internal, "libfyaml has no memory");
-  fy_diag_set_collect_errors(diag.get(), true);
   fy_parse_cfg cfg{};
   cfg.flags = static_cast<fy_parse_cfg_flags>(FYPCF_COLLECT_DIAG | FYPCF_ALLOW_DUPLICATE_KEYS);
   cfg.diag = diag.get();

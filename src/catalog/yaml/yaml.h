@@ -40,6 +40,9 @@ struct Entry {
   Node value;
 };
 
+// The value of `key`; nullptr: `map` has none, or is no map.
+const Node* child_of(const Node& map, std::string_view key);
+
 // All that is wrong with one file. Readers go on after a mistake, so that a person sees the rest too.
 class Problems {
  public:

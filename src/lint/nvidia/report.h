@@ -25,8 +25,7 @@ class NvidiaReport {
   std::vector<Finding> found_;
 };
 
-// The value of `key`; nullptr: `map` has none, or is no map.
-const yaml::Node* child_of(const yaml::Node& map, std::string_view key);
+using yaml::child_of;
 // true, false, or neither.
 bool is_yes_no(const yaml::Node& node);
 bool is_yes(const yaml::Node* node);
