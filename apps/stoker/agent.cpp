@@ -9,7 +9,6 @@
 #include "device/probe/supervisor.h"
 #include "device/simnode/sim_node.h"
 #include "event/previous_boot.h"
-#include "not_kept.h"
 #include "notify_targets.h"
 #include "os/boot_id.h"
 #include "os/system_env.h"
@@ -212,6 +211,7 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
                           events.push_back(std::move(one.event));
                         return events;
                       },
+                  .may_save = [this] { return data_ ? data_->still_ours() : Result<void>{}; },
                   .on_saved =
                       [this](const auto& changed) {
                         incident_feed_.tell(changed);
@@ -315,13 +315,6 @@ void Agent::watch_attribution(const Settings& settings) {
 
 std::vector<Finding> Agent::incident_problems() const {
   auto problems = incidents_.problems();
-  if (data_) {
-    if (const auto ours = data_->still_ours(); !ours) {
-      problems.push_back(not_kept(data_->path(), "data-folder-gone",
-                                  "The data folder is gone; nothing that is found is kept",
-                                  ours.error()));
-    }
-  }
   for (const auto& outbox : outboxes_) {
     if (auto problem = outbox->problem()) problems.push_back(std::move(*problem));
   }

@@ -156,12 +156,13 @@ void IncidentDesk::collect() {
 
 Result<void> IncidentDesk::save() {
   const MutexLock file_lock(file_mutex_);
+  const Result<void> may = parts_.may_save ? parts_.may_save() : Result<void>{};
   static_cast<void>(keep_maintenance());
   std::map<std::uint64_t, Incident> taken;
   std::vector<ReadMark> marks;
   {
     const MutexLock lock(mutex_);
-    if (unsaved_.empty() && !clerk_.marks_moved()) return {};
+    if (may && unsaved_.empty() && !clerk_.marks_moved()) return {};
     taken = std::exchange(unsaved_, {});
     marks = clerk_.take_marks();
   }
@@ -170,7 +171,7 @@ Result<void> IncidentDesk::save() {
   for (const auto& [id, incident] : taken) incidents.push_back(incident);
   Result<void> saved;
   if (file_ != nullptr) {
-    saved = file_->save(incidents, marks);
+    saved = may ? file_->save(incidents, marks) : may;
     const MutexLock lock(mutex_);
     tell_saved(saved, std::move(taken));
   }

@@ -36,6 +36,8 @@ struct IncidentParts {
   health::CheckSet checks;
   // The last events, oldest first; not set: none are kept.
   std::function<std::vector<Event>()> events;
+  // Asked before each write; not set: nothing speaks against it.
+  std::function<Result<void>()> may_save;
   // Called in the desk's thread with what was written, or could not be.
   std::function<void(const std::vector<Incident>&)> on_saved;
 };

@@ -290,6 +290,32 @@ TEST_F(Desk, LooksGoOnWhileAWriteHangs) {
   desk.stop();
 }
 
+TEST_F(Desk, AFolderThatIsNoLongerOursIsSaidBeforeAnythingIsLostInIt) {
+  bool ours = false;
+  IncidentDesk desk({.clock = clock_,
+                     .snapshot = [this] { return snapshot_; },
+                     .file = file(),
+                     .boot = "boot-1",
+                     .log = "/dev/kmsg",
+                     .expected = {},
+                     .checks = {},
+                     .may_save = [&ours]() -> Result<void> {
+                       if (ours) return {};
+                       return fail(ErrorCode::unavailable, "the folder was removed");
+                     }});
+  EXPECT_FALSE(desk.save());
+  ASSERT_EQ(desk.problems().size(), 1U);
+  EXPECT_EQ(desk.problems()[0].rule, "incidents-not-kept");
+  EXPECT_THAT(desk.problems()[0].evidence, Contains(HasSubstr("the folder was removed")));
+  desk.look();
+  desk.on_events(said(off_bus, 0, 10));
+  EXPECT_FALSE(desk.save());
+  EXPECT_THAT(told(desk), ElementsAre("open gpu-off-bus GPU-0 x1"));
+  ours = true;
+  EXPECT_TRUE(desk.save());
+  EXPECT_THAT(desk.problems(), IsEmpty());
+}
+
 TEST_F(Desk, AFileThatIsNoDatabaseIsPutAsideAndSaid) {
   std::ofstream(file()) << std::string(4096, 'x');
   const auto desk = open();
