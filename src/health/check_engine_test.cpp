@@ -25,6 +25,13 @@ CheckEngine hot_for_10s() {
                  "10s\n  clear_for: 5s"));
 }
 
+// Until it fires.
+void heat(CheckEngine& engine, TestNode& node) {
+  node.tell({{"temperature", 90}});
+  engine.evaluate(node.pass(Seconds(1)));
+  engine.evaluate(node.pass(Seconds(10)));
+}
+
 TEST(CheckEngine, FiresWhenTheConditionHeldForLongEnoughAndIsSuspectBefore) {
   CheckEngine engine = hot_for_10s();
   TestNode node;
@@ -59,9 +66,7 @@ TEST(CheckEngine, BeginsAnewWhenTheConditionWasMissedOnce) {
 TEST(CheckEngine, EndsWhenTheConditionWasGoneForLongEnough) {
   CheckEngine engine = hot_for_10s();
   TestNode node;
-  node.tell({{"temperature", 90}});
-  engine.evaluate(node.pass(Seconds(1)));
-  engine.evaluate(node.pass(Seconds(10)));
+  heat(engine, node);
   node.tell({{"temperature", 70}});
   const auto going = engine.evaluate(node.pass(Seconds(1)));
   ASSERT_THAT(firing(going), ElementsAre("one: GPU 0 (0000:10:00.0) 90 °C"));
@@ -91,9 +96,7 @@ TEST(CheckEngine, TakesWhatIsNotKnownForNeitherGoodNorBad) {
 TEST(CheckEngine, AFindingWhoseReadingFailsIsNeverCuredBySilence) {
   CheckEngine engine = hot_for_10s();
   TestNode node;
-  node.tell({{"temperature", 90}});
-  engine.evaluate(node.pass(Seconds(1)));
-  engine.evaluate(node.pass(Seconds(10)));
+  heat(engine, node);
   node.untell("temperature", Reason::failed);
   for (int n = 0; n < 100; ++n) engine.evaluate(node.pass(Seconds(60)));
   EXPECT_THAT(firing(engine.evaluate(node.pass(Seconds(60)))), Not(IsEmpty()));
@@ -119,9 +122,7 @@ TEST(CheckEngine, WhatIsRememberedOfACheckThatStaysIsKept) {
 TEST(CheckEngine, ForgetsWhatWasNotKnownForTenMinutes) {
   CheckEngine engine = hot_for_10s();
   TestNode node;
-  node.tell({{"temperature", 90}});
-  engine.evaluate(node.pass(Seconds(1)));
-  engine.evaluate(node.pass(Seconds(10)));
+  heat(engine, node);
   node.untell("temperature", Reason::not_supported);
   engine.evaluate(node.pass(Seconds(1)));
   EXPECT_THAT(firing(engine.evaluate(node.pass(Seconds(599)))), Not(IsEmpty()));
