@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/sleep.h"
+#include "event/syslog.h"
 #include "os/boot_id.h"
 #include "os/journal.h"
 
@@ -62,14 +63,22 @@ Result<std::unique_ptr<os::KmsgFollower>> KernelLog::open() {
     return own;
   }
   Error problem = own.error();
+  const auto turned_to = [&](std::string_view name, const auto& other) {
+    if (other) {
+      turn_to(name);
+      return true;
+    }
+    problem = Error(problem.code(), fmt::format("{}; nor {}: {}", problem.describe(), name,
+                                                other.error().describe()));
+    return false;
+  };
   for (const auto folder : os::journal_folders) {
     auto journal = os::follow_journal(*parts_.env, folder, boot_);
-    if (journal) {
-      turn_to(folder);
-      return journal;
-    }
-    problem = Error(problem.code(), fmt::format("{}; nor {}: {}", problem.describe(), folder,
-                                                journal.error().describe()));
+    if (turned_to(folder, journal)) return journal;
+  }
+  for (const auto file : syslog_files) {
+    auto syslog = follow_syslog(*parts_.env, file);
+    if (turned_to(file, syslog)) return syslog;
   }
   turn_to(parts_.path);
   return fail(std::move(problem));

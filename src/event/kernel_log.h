@@ -1,5 +1,5 @@
 // Event stage: follows the kernel log and tells its events, from the oldest line that the kernel still has; where it may
-// not be read, what the journal has of it. A thread of its own: nobody else waits for the log.
+// not be read, what the journal has of it, else a syslog file. A thread of its own: nobody else waits for the log.
 #pragma once
 
 #include <functional>
@@ -40,7 +40,8 @@ class KernelLog {
 
  private:
   void run(const std::stop_token& stop);
-  // The kernel's own log, else the first journal that has this boot; `source_` is then that one.
+  // The kernel's own log, else the first journal, else the first syslog file that has this boot; `source_` is then
+  // that one.
   Result<std::unique_ptr<os::KmsgFollower>> open();
   // Until it can't be read any more.
   Error follow(const std::stop_token& stop, os::KmsgFollower& log);

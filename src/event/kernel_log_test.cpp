@@ -1,5 +1,6 @@
 #include "event/kernel_log.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -161,6 +162,88 @@ TEST_F(FollowedLog, AJournalThatHasNothingOfThisBootIsSaidBesideTheKernelsLog) {
   EXPECT_FALSE(source().followed);
   EXPECT_NE(source().problem.find("dev/kmsg"), std::string::npos) << source().problem;
   EXPECT_NE(source().problem.find("nor /var/log/journal"), std::string::npos) << source().problem;
+}
+
+// A log of a machine whose journal and whose /dev/kmsg nobody may read.
+class FollowedSyslog : public FollowedLog {
+ protected:
+  FollowedSyslog() { fs::create_directories(root_ / "var/log"); }
+  [[nodiscard]] fs::path syslog() const { return root_ / "var/log/kern.log"; }
+  void say(const std::string& line) const {
+    std::ofstream(syslog(), std::ios::app) << line << '\n';
+  }
+  // As rsyslog writes by default on Debian and Ubuntu before 24.04: no year, no zone.
+  void say_as_kernel(const std::string& stamp, const std::string& text) const {
+    say("Nov 29 01:02:03 gpu-17 kernel: " + stamp + text);
+  }
+  static std::string xid(int code) {
+    return fmt::format("NVRM: Xid (PCI:0000:3b:00): {}, pid=1234, name=x, text", code);
+  }
+  // "79 48": the Xids that were told.
+  std::string codes() {
+    std::string out;
+    for (const auto& event : events())
+      out += (out.empty() ? "" : " ") + std::to_string(*event.code);
+    return out;
+  }
+};
+
+TEST_F(FollowedSyslog, IsReadFromTheBeginningOfThisBootWhereNothingElseCanBe) {
+  say_as_kernel("[    0.000000] ", "Linux version 6.1.0-old");
+  say_as_kernel("[    0.500000] ", xid(48));
+  say_as_kernel("[    0.000000] ", "Linux version 6.1.0-now");
+  say("Nov 29 01:02:03 gpu-17 sshd[77]: " + xid(62));
+  say_as_kernel("[    1.500000] ", xid(79));
+  const auto log = follow();
+  ASSERT_TRUE(wait_for([&] { return codes() == "79"; }));
+  EXPECT_EQ(events()[0].origin.source, "/var/log/kern.log");
+  const auto up = system_clock().monotonic().since_boot;
+  const auto age = system_clock().wall().since_epoch - events()[0].time->since_epoch;
+  EXPECT_NEAR(static_cast<double>((up - age).count()), 1.5e9, 1e9);
+  say_as_kernel("[    2.000000] ", xid(31));
+  ASSERT_TRUE(wait_for([&] { return codes() == "79 31"; }));
+  EXPECT_GT(events()[1].origin.offset, events()[0].origin.offset);
+  EXPECT_TRUE(source().followed);
+}
+
+TEST_F(FollowedSyslog, ALineFromBeforeTheAgentWithoutAKnownTimeIsNotTold) {
+  say_as_kernel("", "Linux version 6.1.0-now");
+  say_as_kernel("", xid(48));  // no year, no zone, no stamp: this boot's or not, and when?
+  say(format_utc(system_clock().wall()) + " gpu-17 kernel: " + xid(79));
+  const auto log = follow();
+  ASSERT_TRUE(wait_for([&] { return codes() == "79"; }));
+  say_as_kernel("", xid(31));
+  ASSERT_TRUE(wait_for([&] { return codes() == "79 31"; }));
+  const auto age = system_clock().wall().since_epoch - events()[1].time->since_epoch;
+  EXPECT_LT(age, Seconds(40));
+}
+
+TEST_F(FollowedSyslog, AFileThatWasRotatedGoesOnWithOriginsOfItsOwn) {
+  say_as_kernel("[    0.000000] ", "Linux version 6.1.0-now");
+  say_as_kernel("[    1.000000] ", xid(79));
+  const auto log = follow();
+  ASSERT_TRUE(wait_for([&] { return codes() == "79"; }));
+  fs::rename(syslog(), root_ / "var/log/kern.log.1");
+  say_as_kernel("[    2.000000] ", "usb 1-1: new device number 0123456");
+  say_as_kernel("[    3.000000] ", xid(31));
+  ASSERT_TRUE(wait_for([&] { return codes() == "79 31"; }));
+  // Cut short and written again, as logrotate's copytruncate does.
+  std::ofstream(syslog(), std::ios::trunc) << "Nov 29 01:02:04 gpu-17 kernel: [    4.0] x\n";
+  say_as_kernel("[    5.000000] ", xid(48));
+  ASSERT_TRUE(wait_for([&] { return codes() == "79 31 48"; }));
+  EXPECT_NE(events()[0].origin, events()[1].origin);
+  EXPECT_NE(events()[1].origin, events()[2].origin);
+}
+
+TEST_F(FollowedSyslog, AFileThatNobodyWroteSinceTheBootIsNotTakenForAQuietOne) {
+  say_as_kernel("[    0.000000] ", "Linux version 6.1.0-old");
+  const auto up = system_clock().monotonic().since_boot;
+  fs::last_write_time(syslog(), fs::file_time_type::clock::now() - up - std::chrono::hours(1));
+  const auto log = follow();
+  ASSERT_TRUE(wait_for([&] { return !source().problem.empty(); }));
+  EXPECT_FALSE(source().followed);
+  EXPECT_NE(source().problem.find("kern.log has nothing of this boot"), std::string::npos)
+      << source().problem;
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "event/log_line.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -166,6 +168,7 @@ bool take_kmsg(std::string_view text, LogLine& line, std::string& message) {
   line.time.text = std::to_string(record->microseconds / million) + '.' +
                    std::to_string(million + record->microseconds % million).substr(1);
   line.time.reason = "since_boot";
+  line.time.since_boot = std::chrono::microseconds(static_cast<std::int64_t>(record->microseconds));
   message = record->text;
   return true;
 }
@@ -221,6 +224,28 @@ bool take_fabric_manager(std::string_view text, LogLine& line) {
   line.time.text = *time;
   line.time.reason = "no_zone";
   return true;
+}
+
+// "   python3-4242  (   4242) [003] d.h1. 12345.678901: nvidia_dev_xid: " of trace, trace_pipe and trace-cmd report
+// (Documentation/trace/ftrace.rst), for the driver's two tracepoints (open-gpu-kernel-modules from 580 on,
+// nv-tracepoint.h and nvswitch_event.h), which say what stands behind "NVRM: " of the kernel's log.
+bool take_trace(std::string_view& text, LogLine& line) {
+  constexpr std::size_t longest = 160;  // of what stands before the words of the event
+  for (const std::string_view name : {": nvidia_dev_xid: ", ": nvswitch_dev_sxid: "}) {
+    const auto found = text.substr(0, longest).find(name);
+    if (found == std::string_view::npos) continue;
+    const auto head = text.substr(0, found);
+    const auto cpu = head.find('[');
+    const auto time = head.rfind(' ');
+    if (cpu == std::string_view::npos || time == std::string_view::npos || time < cpu) return false;
+    std::string stamp = fmt::format("[{}] ", head.substr(time + 1));
+    std::string_view rest = stamp;
+    if (!take_kernel_stamp(rest, line.time)) return false;  // a clock that counts no seconds
+    by_kernel(line);
+    text = trimmed(text.substr(found + name.size()));
+    return true;
+  }
+  return false;
 }
 
 void read_field(std::string_view key, std::string_view value, LogLine& line, std::string& message) {
@@ -305,7 +330,7 @@ LogLine LogLineReader::read(std::string_view raw) {
       continue;
     }
     const bool more = take_priority(text, line) || take_wall_time(text, line) ||
-                      take_facility(text, line) || take_container(text);
+                      take_facility(text, line) || take_container(text) || take_trace(text, line);
     if (!more) break;
   }
   line.text = text;

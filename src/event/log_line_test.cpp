@@ -74,6 +74,30 @@ TEST(LogLine, IsReadBehindWhatEachLogPutsInFront) {
   }
 }
 
+TEST(LogLine, IsReadOutOfAKernelsTrace) {
+  const std::string said = std::string(xid).substr(std::string_view("NVRM: ").size());
+  LogLineReader reader;
+  for (const std::string head :
+       {"          <idle>-0       [003] d.h1. 12345.678901: nvidia_dev_xid: ",
+        "         python3-4242  (   4242) [003] d.h1. 12345.678901: nvidia_dev_xid: ",
+        "irq/92-nvidia-1790 [118] ..... 12345.678901: nvidia_dev_xid: ",
+        "kworker/u8:[0]-33    [001] 12345.678901: nvidia_dev_xid:       "}) {
+    const std::string whole = head + said;
+    const auto line = reader.read(whole);
+    EXPECT_EQ(line.text, said) << head;
+    EXPECT_TRUE(line.kernel) << head;
+    EXPECT_EQ(line.time.text, "12345.678901") << head;
+    EXPECT_EQ(line.time.reason, "since_boot") << head;
+  }
+  // Of a clock that counts events; of another tracepoint; of a program that prints such a line.
+  for (const std::string head : {"<idle>-0 [003] d.h1. 12345: nvidia_dev_xid: ",
+                                 "<idle>-0 [003] d.h1. 12345.678901: sched_switch: ",
+                                 "Aug  9 13:32:56 gpu-17 xid-tracer: nvidia_dev_xid: "}) {
+    const std::string whole = head + said;
+    EXPECT_FALSE(reader.read(whole).kernel) << head;
+  }
+}
+
 TEST(LogLine, IsReadOutOfRecordsWithFields) {
   LogLineReader reader;
   const std::string journal = fmt::format(

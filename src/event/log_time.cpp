@@ -103,6 +103,14 @@ void set_unknown(LogTime& time, std::string_view text, std::string_view reason) 
   time.reason = reason;
 }
 
+// "123" and what stands behind it, ".456789", of the kernel's stamp.
+std::optional<Nanoseconds> stamp(std::string_view seconds, Cursor fraction) {
+  constexpr std::int64_t most = 1'000'000'000;  // thirty years
+  const auto whole = whole_number<std::int64_t>(seconds);
+  if (!whole || *whole > most) return std::nullopt;
+  return Seconds(*whole) + take_fraction(fraction);
+}
+
 // Years before 2262, where 64 bits of nanoseconds end.
 std::optional<std::chrono::year_month_day> day_of(int year, int month, int day) {
   constexpr int last_year = 2261;
@@ -293,10 +301,12 @@ bool take_kernel_stamp(std::string_view& text, LogTime& time) {
   }
   const bool delta = cursor.take("<") || cursor.take("+");
   cursor.skip_blanks();
-  if (cursor.take_of(digits).empty() || !cursor.take(".") || cursor.take_of(digits).empty())
-    return false;
+  const auto seconds = cursor.take_of(digits);
+  const auto fraction = cursor;
+  if (seconds.empty() || !cursor.take(".") || cursor.take_of(digits).empty()) return false;
   if (!cursor.at_end() && cursor.take_of(" <>.,0123456789CPUT").empty()) return false;
   if (!cursor.at_end()) return false;
+  if (!delta && !time.since_boot) time.since_boot = stamp(seconds, fraction);
   if (time.wall.has_value() || time.reason != "not_said") {
     // The log's own time is the better one.
   } else if (delta) {

@@ -15,6 +15,7 @@ struct LogTime {
   std::string text;  // as ISO 8601 where date and time are known, else as the log has it
   std::string_view reason =
       "not_said";  // why `wall` is not known: not_said, no_zone, no_year, since_boot
+  std::optional<Nanoseconds> since_boot;  // the kernel's own stamp, where the line has one
 };
 
 // Each takes a time off the front of `text`; false, and nothing taken, where there is none.

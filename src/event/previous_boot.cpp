@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <tuple>
@@ -69,18 +68,6 @@ void read_journal(const os::Env& env, PreviousBoot& out) {
   }
 }
 
-// Seconds since the boot, of "[  123.456789] " behind the "<6>" of a line; nullopt: it has none.
-std::optional<Nanoseconds> stamp_of(std::string_view line) {
-  const auto open = line.find('[');
-  if (open > 8) return std::nullopt;
-  line.remove_prefix(open + 1);
-  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-  double seconds = 0;
-  const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), seconds);
-  if (code != std::errc{} || !(seconds >= 0) || seconds > 1e9) return std::nullopt;
-  return Nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
-}
-
 // The last line was said when the dump was written.
 std::vector<Event> events_of(const os::PstoreDump& dump, const std::string& boot) {
   std::vector<Event> events;
@@ -91,9 +78,9 @@ std::vector<Event> events_of(const os::PstoreDump& dump, const std::string& boot
   for (std::size_t begin = 0; begin < dump.text.size();) {
     const auto end = std::min(dump.text.find('\n', begin), dump.text.size());
     const auto raw = std::string_view(dump.text).substr(begin, end - begin);
-    const auto stamp = stamp_of(raw);
-    if (stamp) last = stamp;
     const auto line = reader.read(raw);
+    const auto stamp = line.time.since_boot;
+    if (stamp) last = stamp;
     parser.read({.text = line.text, .program = line.program, .kernel = line.kernel}, events);
     while (stamps.size() < events.size()) {
       events[stamps.size()].origin = {boot, fmt::format("{}/{}", dump.folder, dump.name), begin};

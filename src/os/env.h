@@ -23,7 +23,7 @@ struct FilesystemUse {
 inline constexpr std::uint32_t pid_max_limit = 4'194'304;
 
 // A node has two roots: the host's own (/proc/stat, /proc/meminfo, /dev/shm) and the devices' (PCI,
-// InfiniBand, /proc/driver/nvidia, /dev/kmsg, the journal and pstore, processes above pid_max_limit). They
+// InfiniBand, /proc/driver/nvidia, /dev/kmsg, the journal, syslog and pstore, processes above pid_max_limit). They
 // differ only on a simulated node, whose host is real and whose devices are not.
 class Env {
  public:

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,5 +54,15 @@ class KmsgFollower {
 // no_permission says what the kernel asks for (root or CAP_SYSLOG where dmesg_restrict is 1).
 Result<std::unique_ptr<KmsgFollower>> follow_kmsg(const Env& env, KmsgStart start,
                                                   std::string_view path = "/dev/kmsg");
+
+// One line, which begins at byte `offset` of its file, as a record: corrupt if it ought to be one, nullopt
+// if it is none of those that are followed.
+using KmsgLineReader =
+    std::function<std::optional<Result<KmsgRecord>>(std::string_view line, std::uint64_t offset)>;
+
+// Follows a log of another format from byte `from` on, as it grows, is cut short or replaced; what it is
+// then is read from its beginning. `env` must outlive the follower.
+Result<std::unique_ptr<KmsgFollower>> follow_lines(const Env& env, std::string_view path,
+                                                   std::uint64_t from, KmsgLineReader reader);
 
 }  // namespace stoker::os

@@ -23,12 +23,13 @@ constexpr Milliseconds look_for_another{200};
 
 class FileFollower final : public KmsgFollower {
  public:
-  FileFollower(UniqueFd fd, std::function<Result<UniqueFd>()> reopen)
-      : fd_(std::move(fd)), reopen_(std::move(reopen)) {
+  explicit FileFollower(FollowedFile file)
+      : fd_(std::move(file.fd)),
+        reader_(std::move(file.reader)),
+        reopen_(std::move(file.reopen)),
+        offset_(static_cast<off_t>(file.from)) {
     watch();
   }
-
-  void go_to_end() { offset_ = std::max<off_t>(0, ::lseek(fd_.get(), 0, SEEK_END)); }
 
   Result<std::size_t> read(std::vector<KmsgRecord>& out, std::size_t max) override {
     std::size_t added = 0;
@@ -142,10 +143,11 @@ class FileFollower final : public KmsgFollower {
   std::size_t take_lines(std::vector<KmsgRecord>& out, std::size_t max) {
     std::size_t added = 0;
     std::size_t begin = 0;
+    const auto first = static_cast<std::uint64_t>(offset_) - pending_.size();
     while (added < max) {
       const std::size_t end = pending_.find('\n', begin);
       if (end == std::string::npos) break;
-      added += take_line({pending_.data() + begin, end - begin}, out) ? 1 : 0;
+      added += take_line({pending_.data() + begin, end - begin}, first + begin, out) ? 1 : 0;
       begin = end + 1;
     }
     pending_.erase(0, begin);
@@ -157,21 +159,22 @@ class FileFollower final : public KmsgFollower {
     return added;
   }
 
-  bool take_line(std::string_view line, std::vector<KmsgRecord>& out) {
+  bool take_line(std::string_view line, std::uint64_t offset, std::vector<KmsgRecord>& out) {
     if (std::exchange(skipping_, false)) return false;
-    if (line.empty() || line.front() == ' ') return false;  // a dictionary line of the one before
-    auto record = parse_kmsg_record(line);
-    if (!record) {
+    auto record = reader_(line, offset);
+    if (!record) return false;
+    if (!*record) {
       ++malformed_;
       return false;
     }
-    out.push_back(std::move(*record));
+    out.push_back(std::move(**record));
     return true;
   }
 
   UniqueFd fd_;
   UniqueFd watch_;
   bool may_be_another_ = true;  // under the name, than the one that is open
+  const KmsgLineReader reader_;
   const std::function<Result<UniqueFd>()> reopen_;
   off_t offset_ = 0;
   std::string pending_;  // what was read and not yet taken; at most one chunk and one line
@@ -181,11 +184,8 @@ class FileFollower final : public KmsgFollower {
 
 }  // namespace
 
-std::unique_ptr<KmsgFollower> follow_file(UniqueFd fd, KmsgStart start,
-                                          std::function<Result<UniqueFd>()> reopen) {
-  auto follower = std::make_unique<FileFollower>(std::move(fd), std::move(reopen));
-  if (start == KmsgStart::end) follower->go_to_end();
-  return follower;
+std::unique_ptr<KmsgFollower> follow_file(FollowedFile file) {
+  return std::make_unique<FileFollower>(std::move(file));
 }
 
 }  // namespace stoker::os

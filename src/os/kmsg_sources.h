@@ -15,9 +15,13 @@ using ReadCall = std::function<ssize_t(int fd, char* buffer, std::size_t size)>;
 // `fd` is /dev/kmsg, opened O_NONBLOCK: one record a read, EPIPE where records were overwritten.
 std::unique_ptr<KmsgFollower> follow_device(UniqueFd fd, KmsgStart start, ReadCall read_call);
 
-// `fd` is a file of records, at most one a line; lines that begin with a space belong to the one
-// before. `reopen` gives the file that stands under the name now: it may have been replaced.
-std::unique_ptr<KmsgFollower> follow_file(UniqueFd fd, KmsgStart start,
-                                          std::function<Result<UniqueFd>()> reopen);
+struct FollowedFile {
+  UniqueFd fd;  // a file of records, at most one a line
+  KmsgLineReader reader;
+  // Gives the file that stands under the name now: it may have been replaced.
+  std::function<Result<UniqueFd>()> reopen;
+  std::uint64_t from = 0;  // bytes that are left out
+};
+std::unique_ptr<KmsgFollower> follow_file(FollowedFile file);
 
 }  // namespace stoker::os

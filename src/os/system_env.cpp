@@ -21,7 +21,8 @@ namespace {
 // any other is a file or folder.
 constexpr auto device_paths = std::to_array<std::string_view>(
     {"/proc/driver", "/sys/bus/pci", "/sys/class/infiniband", "/dev/kmsg", "/dev/nvidia*",
-     "/sys/fs/pstore", "/var/lib/systemd/pstore", "/var/log/journal", "/run/log/journal"});
+     "/sys/fs/pstore", "/var/lib/systemd/pstore", "/var/log/journal", "/run/log/journal",
+     "/var/log/kern.log", "/var/log/messages", "/var/log/syslog"});
 
 // A process that exists on a simulated node alone.
 bool is_simulated_process(std::string_view path) {

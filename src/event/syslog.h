@@ -1,0 +1,22 @@
+// Event stage: the kernel's lines in a file that rsyslog or syslog-ng writes, where neither the kernel's log nor a
+// journal may be read.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string_view>
+
+#include "os/kmsg.h"
+
+namespace stoker::event {
+
+// Where the kernel's lines are, by what Debian and Ubuntu (kern.log, syslog) and Red Hat and SUSE (messages) set up.
+inline constexpr std::array<std::string_view, 3> syslog_files = {
+    "/var/log/kern.log", "/var/log/messages", "/var/log/syslog"};
+
+// From the beginning of this boot, where the last 16 MiB of the file have it; else from its end. A line that was there
+// before is told only where it says its time: by the kernel's stamp, or by a time with a zone. not_found where nobody
+// wrote the file since the boot; `env` must outlive the follower.
+Result<std::unique_ptr<os::KmsgFollower>> follow_syslog(const os::Env& env, std::string_view path);
+
+}  // namespace stoker::event
