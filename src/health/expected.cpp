@@ -73,6 +73,9 @@ Comparison compare_gpus(const Snapshot& snapshot, const Expected& expected) {
   const bool same = snapshot.source.unopened_gpus == 0 && present == *expected.gpus;
   made.match = same ? Match::met : Match::differs;
   if (!same) {
+    const auto there =
+        snapshot.gpus.size() + static_cast<std::size_t>(snapshot.source.unopened_gpus);
+    made.explained = there == *expected.gpus;
     made.details.insert(made.details.begin(),
                         fmt::format("expected {}, {} answer", *expected.gpus, present));
   }
@@ -268,6 +271,8 @@ std::vector<Finding> expected_findings(const Snapshot& snapshot, const Expected&
     Finding finding;
     finding.rule = row.name;
     finding.severity = differs ? row.severity : Severity::warning;
+    // A card that is lost is one fault, which is told as the card's.
+    if (made.explained) finding.severity = Severity::info;
     finding.state = differs ? FindingState::firing : FindingState::suspect;
     finding.entity = {EntityKind::node, snapshot.hostname};
     finding.message = fmt::format("{} is {}, and {}", made.key, made.expected,

@@ -39,6 +39,7 @@ struct Comparison {
   bool pending = false;              // not known because it is not read yet
   bool unexplained = false;          // not known, and no other finding says why
   bool untold = false;               // not known, and cards of this kind never tell it
+  bool explained = false;            // differs, and findings about the GPUs themselves say why
   std::vector<std::string> details;  // what differs or is not known, a line each
 };
 

@@ -118,6 +118,18 @@ TEST(Expected, ACardThatIsLostIsMissingAndWhatItHasIsNotKnown) {
   }
 }
 
+TEST(Expected, ACardWhoseLossIsToldAsItsOwnIsNoFaultOfTheNodeToo) {
+  Snapshot snapshot = node();
+  snapshot.gpus[1].state = device::GpuState::lost;
+  const auto one = expected_findings(snapshot, {.gpus = 2});
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one[0].rule, "expected-gpus");
+  EXPECT_EQ(one[0].severity, Severity::info);
+  const auto more = expected_findings(snapshot, {.gpus = 3});
+  ASSERT_EQ(more.size(), 1U);
+  EXPECT_EQ(more[0].severity, Severity::error) << "of the third nobody else tells";
+}
+
 TEST(Expected, WhatCanNotBeReadIsNotMet) {
   Snapshot snapshot = node();
   change_nics(snapshot, [](NodeDevices& devices) { devices.nics_problem = "denied"; });

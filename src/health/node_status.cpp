@@ -87,6 +87,39 @@ std::string_view message_of(SourceState state) {
   return "The GPUs can't be read";
 }
 
+// Where the GPUs are that can't be opened: those of the bus that are not read. Empty: not told.
+std::vector<PciAddress> unopened_places(const Snapshot& snapshot) {
+  std::vector<PciAddress> places;
+  if (snapshot.devices == nullptr || !snapshot.devices->gpus_problem.empty()) return places;
+  for (const auto& [pci, place] : snapshot.devices->gpus) {
+    const auto is_here = [&](const GpuSnapshot& gpu) { return gpu.info.pci == pci; };
+    if (std::ranges::none_of(snapshot.gpus, is_here)) places.push_back(pci);
+  }
+  // More or fewer: which of them, the bus does not tell.
+  if (std::cmp_not_equal(places.size(), snapshot.source.unopened_gpus)) places.clear();
+  return places;
+}
+
+void check_unopened(const Snapshot& snapshot, std::vector<Finding>& out) {
+  const device::SourceStatus& source = snapshot.source;
+  if (source.unopened_gpus <= 0) return;
+  const auto tell = [&](Entity entity, std::string message) {
+    Finding finding = make(RuleId::gpu_unopened, std::move(entity), std::move(message));
+    // Forbidden to us is not broken.
+    if (source.forbidden_gpus == source.unopened_gpus) finding.severity = Severity::error;
+    finding.evidence.push_back(source.detail);
+    out.push_back(std::move(finding));
+  };
+  const auto places = unopened_places(snapshot);
+  for (const auto& pci : places) {
+    tell({EntityKind::gpu, pci.sysfs()}, fmt::format("The GPU at {} can't be opened", pci.sysfs()));
+  }
+  if (places.empty()) {
+    tell(node_of(snapshot),
+         fmt::format("{} of the driver's GPUs can't be opened", source.unopened_gpus));
+  }
+}
+
 void check_source(const Snapshot& snapshot, std::vector<Finding>& out) {
   const device::SourceStatus& source = snapshot.source;
   if (const auto id = rule_of(source.state)) {
@@ -101,15 +134,7 @@ void check_source(const Snapshot& snapshot, std::vector<Finding>& out) {
     if (!source.detail.empty()) finding.evidence.push_back(source.detail);
     out.push_back(std::move(finding));
   }
-  if (source.unopened_gpus > 0) {
-    Finding finding =
-        make(RuleId::gpu_unopened, node_of(snapshot),
-             fmt::format("{} of the driver's GPUs can't be opened", source.unopened_gpus));
-    // Forbidden to us is not broken.
-    if (source.forbidden_gpus == source.unopened_gpus) finding.severity = Severity::error;
-    finding.evidence.push_back(source.detail);
-    out.push_back(std::move(finding));
-  }
+  check_unopened(snapshot, out);
   if (source.state == SourceState::running && snapshot.gpus.empty() && source.unopened_gpus == 0) {
     out.push_back(make(RuleId::no_gpus, node_of(snapshot), "The driver lists no GPU"));
   }
@@ -145,8 +170,33 @@ std::string list(const std::vector<std::string>& names) {
   return text;
 }
 
+bool has_grown_old(const GpuSnapshot& gpu, MonotonicTime now) {
+  return is_silent(gpu, now) || !fields_with(gpu, Reason::stale).empty();
+}
+
+// One thing keeps all of the node's GPUs from being read: it is not the GPUs. Their readings grow old one after the
+// other, so what counts is that nothing at all came since.
+std::optional<Finding> silence_of_all(const Snapshot& snapshot) {
+  constexpr Nanoseconds moment = Seconds(2);
+  Nanoseconds shortest = Nanoseconds::max();
+  std::size_t silent = 0;
+  bool old = false;
+  for (const GpuSnapshot& gpu : snapshot.gpus) {
+    if (gpu.state != GpuState::present) continue;
+    shortest = std::min(shortest, silent_for(gpu, snapshot.taken_at));
+    old = old || has_grown_old(gpu, snapshot.taken_at);
+    ++silent;
+  }
+  if (!old || silent < 2 || shortest <= moment) return std::nullopt;
+  Finding finding = make(RuleId::gpus_silent, node_of(snapshot),
+                         fmt::format("None of {} GPUs has brought a reading for {}", silent,
+                                     format_duration(shortest)));
+  finding.since = WallTime{snapshot.wall.since_epoch - shortest};
+  return finding;
+}
+
 void check_readings(const Snapshot& snapshot, const GpuSnapshot& gpu, std::vector<Finding>& out) {
-  if (gpu.state != GpuState::present || !store::is_telling(snapshot.source.state)) return;
+  if (gpu.state != GpuState::present) return;
   if (is_silent(gpu, snapshot.taken_at)) {
     Finding finding = make(RuleId::gpu_silent, entity_of(gpu),
                            fmt::format("{} has brought no reading for {}", name_of(gpu),
@@ -250,9 +300,12 @@ std::vector<Finding> evaluate(const Snapshot& snapshot, const Expected& expected
   std::ranges::move(expected_findings(snapshot, expected), std::back_inserter(findings));
   check_source(snapshot, findings);
   check_attribution(snapshot, findings);
+  const bool telling = store::is_telling(snapshot.source.state);
+  const auto silence = telling ? silence_of_all(snapshot) : std::nullopt;
+  if (silence) findings.push_back(*silence);
   for (const GpuSnapshot& gpu : snapshot.gpus) {
     check_state(snapshot, gpu, findings);
-    check_readings(snapshot, gpu, findings);
+    if (telling && !silence) check_readings(snapshot, gpu, findings);
     check_recovery(snapshot, gpu, findings);
     check_xid(snapshot, gpu, findings);
   }

@@ -87,6 +87,35 @@ TEST(NodeStatus, AGpuThatCanNotBeOpenedIsToldAndNeverOk) {
   EXPECT_EQ(node.verdict().reason, "1 of the driver's GPUs can't be opened; 7 of 8 GPUs answer");
 }
 
+TEST(NodeStatus, AGpuThatCanNotBeOpenedIsNamedWhereTheBusTellsWhichItIs) {
+  Node node(2);
+  NodeDevices devices;
+  for (const unsigned n : {0U, 1U, 3U}) devices.gpus[pci_of(n)] = {};
+  node.store.on_node_devices(devices);
+  node.store.on_status({.state = SourceState::running, .unopened_gpus = 1});
+  EXPECT_EQ(find(node.findings(), "gpu-unopened")->entity,
+            (Entity{EntityKind::gpu, pci_of(3).sysfs()}));
+  node.store.on_status({.state = SourceState::running, .unopened_gpus = 2});
+  EXPECT_EQ(find(node.findings(), "gpu-unopened")->entity.kind, EntityKind::node)
+      << "one of two, and nobody knows which";
+}
+
+TEST(NodeStatus, WhatKeepsAllGpusFromBeingReadIsOneFindingAboutTheNode) {
+  Node node;
+  node.clock.advance(Seconds(60));
+  const auto findings = node.findings();
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].rule, "gpus-silent");
+  EXPECT_EQ(findings[0].entity.kind, EntityKind::node);
+  EXPECT_EQ(findings[0].message, "None of 8 GPUs has brought a reading for 1 min 0 s");
+  EXPECT_EQ(node.verdict().verdict, Verdict::unknown);
+  node.answer(7);
+  const auto one = node.findings();
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one[0].rule, "gpu-silent");
+  EXPECT_EQ(one[0].entity.id, store::gpu_info(7).uuid);
+}
+
 TEST(NodeStatus, AGpuThatIsForbiddenToUsIsAnErrorAndNotBroken) {
   Node node(7);
   node.store.on_status({.state = SourceState::running, .unopened_gpus = 1, .forbidden_gpus = 1});

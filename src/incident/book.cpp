@@ -50,7 +50,9 @@ Fit fit(const Incident& incident, const Signal& signal) {
   if (here && head.word == signal.cause.word && incident.subject == signal.subject) {
     return Fit::same;
   }
-  if (!is_fresh(incident, signal.at)) return Fit::none;
+  // What is said of a card that is off the bus is said of that, however late.
+  const bool is_gone = here && incident.stands && head.family == Family::bus;
+  if (!is_gone && !is_fresh(incident, signal.at)) return Fit::none;
   const Family family = signal.cause.family;
   if (follows(family, head.family) && reaches(family, incident, signal)) return Fit::follows;
   if (here && follows(head.family, family)) return Fit::precedes;
@@ -128,7 +130,7 @@ bool is_known(const Entity& entity, const NodeView& node) {
 
 // Where these were found and are not any more, the GPU was reset or came back.
 bool says_of_recovery(const std::string& rule) {
-  return rule == "gpu-lost" || rule == "recovery-action";
+  return rule == "gpu-lost" || rule == "gpu-unopened" || rule == "recovery-action";
 }
 
 }  // namespace
@@ -144,7 +146,8 @@ void Book::restore(std::vector<Incident> incidents) {
 
 Incident* Book::home_of(const Signal& signal) { return best_home(incidents_, signal); }
 
-bool Book::has_home(const Signal& signal, WallTime now) const {
+bool Book::has_home(const Signal& said, WallTime now) const {
+  const Signal signal = of_known_card(said);
   if (!signal.finding) {
     const Incident* home = best_home(incidents_, signal);
     return home != nullptr && home->state != IncidentState::proving;
@@ -293,7 +296,18 @@ void Book::join(Incident& incident, const Signal& signal) {
   changed_.insert(incident.id);
 }
 
-void Book::hear(const Signal& signal) {
+// A card that can't be opened has no UUID, and is the card that was at this address.
+Signal Book::of_known_card(Signal signal) const {
+  if (signal.entity.kind != EntityKind::gpu || signal.entity.id != signal.pci) return signal;
+  for (const auto& [id, incident] : incidents_) {
+    if (is_over(incident) || incident.entity.kind != EntityKind::gpu) continue;
+    if (incident.pci == signal.pci) signal.entity = incident.entity;
+  }
+  return signal;
+}
+
+void Book::hear(const Signal& said) {
+  const Signal signal = of_known_card(said);
   Incident* home = home_of(signal);
   Incident& incident = home == nullptr ? open(signal) : *home;
   join(incident, signal);
@@ -319,9 +333,10 @@ void Book::find(std::span<const Signal> signals, const NodeView& node, WallTime 
   for (auto& [id, incident] : incidents_) {
     for (const auto& held : incident.findings) homes[{held.rule, held.entity}] = &incident;
   }
-  for (const Signal& signal : signals) {
-    const Name name{signal.finding->rule, signal.finding->entity};
+  for (const Signal& told : signals) {
+    const Name name{told.finding->rule, told.finding->entity};
     if (!found.insert(name).second) continue;
+    const Signal signal = of_known_card(told);
     const auto known = homes.find(name);
     Incident* home = known == homes.end() ? nullptr : known->second;
     if (home == nullptr || is_over(*home)) {

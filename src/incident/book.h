@@ -59,7 +59,7 @@ class Book {
   void restore(std::vector<Incident> incidents);
 
   // An event.
-  void hear(const Signal& signal);
+  void hear(const Signal& said);
   // An event from before this book was kept: no incident of its own, and evidence for one that opens on the same thing.
   void recall(const Signal& signal);
   // What was said of one thing at the end of an earlier boot, `about.boot`, oldest first. Where an incident of that boot
@@ -68,7 +68,7 @@ class Book {
   // The driver says that this GPU needs nothing any more.
   void hear_recovered(const Entity& gpu, WallTime at);
   // Would it join an incident that people have been told of and that holds?
-  [[nodiscard]] bool has_home(const Signal& signal, WallTime now) const;
+  [[nodiscard]] bool has_home(const Signal& said, WallTime now) const;
   // Is there one about it that people have been told of and that holds?
   [[nodiscard]] bool has_open(const Entity& entity) const;
   // All that is found now, with what is known of the node.
@@ -91,6 +91,7 @@ class Book {
   [[nodiscard]] std::uint64_t dropped() const { return dropped_; }
 
  private:
+  [[nodiscard]] Signal of_known_card(Signal signal) const;
   Incident* home_of(const Signal& signal);
   Incident* of_earlier_boot(const Signal& about, const std::vector<Evidence>& lines);
   Incident& open(const Signal& signal);

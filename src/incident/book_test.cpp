@@ -30,6 +30,33 @@ TEST(Book, AGpuThatFallsOffTheBusIsOneIncidentWithItsWholeStorm) {
   EXPECT_EQ(story.told(), "open gpu-off-bus gpu:GPU-0 critical reboot (driver) x7");
 }
 
+TEST(Book, ACardThatCanNotBeOpenedAfterARestartIsTheOneThatFellOffTheBus) {
+  Story story;
+  story.line(0, "NVRM: Xid ({0}): 79, GPU has fallen off the bus.");
+  const auto pci = story.node().gpus[0].pci.sysfs();
+  story.node().gpus.erase(story.node().gpus.begin());  // the driver lets nobody open it
+  Finding unopened = finding_of("gpu-unopened", 0);
+  unopened.entity = {EntityKind::gpu, pci};
+  story.node().gpus.push_back({.pci = *PciAddress::parse(pci)});
+  story.found(7200, {unopened});
+  EXPECT_EQ(story.told(), "open gpu-off-bus gpu:GPU-0 critical reboot x2");
+  // Reset: it is opened, and answers.
+  story.node().gpus.back() = {*PciAddress::parse(pci), "GPU-0", "serial-0", 0, true};
+  story.found(7300, {});
+  EXPECT_EQ(story.told(), "proving gpu-off-bus gpu:GPU-0 critical reboot x2");
+}
+
+TEST(Book, WhatThePortAboveACardSaysIsAboutTheCard) {
+  Story story;
+  story.node().gpus[1].ports = {*PciAddress::parse("0000:1f:01.0")};
+  story.line(0, "pcieport 0000:1f:01.0: AER: Uncorrected (Fatal) error received: 0000:1f:01.0");
+  story.line(2, "NVRM: Xid ({1}): 79, GPU has fallen off the bus.");
+  story.line(3, "pcieport 0000:2f:01.0: AER: Uncorrected (Fatal) error received: 0000:2f:01.0");
+  EXPECT_EQ(story.told(),
+            "open gpu-off-bus gpu:GPU-1 critical reboot x2; "
+            "open pcie port:0000:2f:01.0 error inspect_cable x1");
+}
+
 TEST(Book, FollowersThatComeFirstAreTakenOver) {
   Story story;
   story.line(0,

@@ -106,6 +106,7 @@ constexpr auto signs = std::to_array<Named>({
 // Findings that are the same trouble as a line of the kernel.
 constexpr auto rules = std::to_array<Named>({
     {"gpu-lost", Id::gpu_off_bus},
+    {"gpu-unopened", Id::gpu_unopened},
     {"gpu-hung", Id::gpu_hung},
     {"recovery-action", Id::driver_asks},
     {"row-remap-failed", Id::memory_repair_failed},
@@ -144,6 +145,7 @@ constexpr auto rules = std::to_array<Named>({
     {"readings-stale", Id::unread},
     {"readings-failed", Id::unread},
     {"gpu-silent", Id::unread},
+    {"gpus-silent", Id::unread},
     {"temperature-unreadable", Id::unread},
 });
 

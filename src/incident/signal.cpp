@@ -58,6 +58,14 @@ EntityKind kind_of(const Event& event, Family family) {
                                                                 : EntityKind::gpu;
 }
 
+// The one GPU that hangs on this PCIe port.
+const NodeView::Gpu* below_port(const NodeView& node, const PciAddress& port) {
+  const auto found = std::ranges::find_if(node.gpus, [&](const NodeView::Gpu& gpu) {
+    return std::ranges::find(gpu.ports, port) != gpu.ports.end();
+  });
+  return found == node.gpus.end() ? nullptr : &*found;
+}
+
 void be_about_place(Signal& signal, const Event& event, const NodeView& node) {
   if (!event.pci) {
     signal.entity = {EntityKind::node, node.hostname};
@@ -66,6 +74,13 @@ void be_about_place(Signal& signal, const Event& event, const NodeView& node) {
   }
   const auto* gpu = find_gpu(node, *event.pci);
   if (gpu != nullptr) return be_about_gpu(signal, *gpu);
+  // A link has two ends: what the port above a GPU says of it is about the GPU's link.
+  const auto* below = below_port(node, *event.pci);
+  if (below != nullptr) {
+    be_about_gpu(signal, *below);
+    signal.about = fmt::format("The PCIe port {} above {}", event.pci->sysfs(), signal.about);
+    return;
+  }
   signal.pci = event.pci->sysfs();
   signal.entity = {kind_of(event, signal.cause.family), signal.pci};
   const auto name = [&]() -> std::string_view {
@@ -125,6 +140,25 @@ Severity severity_of(const Cause& cause, Action action) {
   return action == Action::observe ? std::min(cause.severity, Severity::warning) : cause.severity;
 }
 
+// Ports that lead to this device and to no other of those that are known, so that their word is about it alone.
+std::vector<PciAddress> own_ports(const PciPath& path, const NodeDevices& devices) {
+  const auto leads_on = [&](const PciAddress& port, const PciPath& other) {
+    return other.device != path.device &&
+           std::ranges::find(other.bridges, port) != other.bridges.end();
+  };
+  std::vector<PciAddress> own;
+  for (const auto& port : path.bridges) {
+    const bool shared =
+        std::ranges::any_of(devices.gpus,
+                            [&](const auto& gpu) { return leads_on(port, gpu.second.path); }) ||
+        std::ranges::any_of(devices.nics, [&](const NicInfo& nic) {
+          return nic.place && leads_on(port, nic.place->path);
+        });
+    if (!shared) own.push_back(port);
+  }
+  return own;
+}
+
 }  // namespace
 
 NodeView view_of(const store::Snapshot& snapshot, std::string boot) {
@@ -143,6 +177,11 @@ NodeView view_of(const store::Snapshot& snapshot, std::string boot) {
                                              gpu.info.index, view.reading && health::answers(gpu)});
     for (const auto& link : gpu.info.nvlinks) {
       if (link.remote == device::LinkEnd::gpu) add_once(seen.linked, link.remote_pci);
+    }
+    if (snapshot.devices != nullptr) {
+      const auto place = snapshot.devices->gpus.find(gpu.info.pci);
+      if (place != snapshot.devices->gpus.end())
+        seen.ports = own_ports(place->second.path, *snapshot.devices);
     }
     for (const auto& process : gpu.processes)
       add_once(seen.programs, program_of(process.pid, view));
