@@ -46,6 +46,11 @@ TEST(Checks, AreExplained) {
   const auto said = run_stoker({"explain", "check", "hot-card"});
   EXPECT_EQ(said.status, 0) << said.err;
   EXPECT_NE(said.out.find("  choice  NVIDIA names no limit"), std::string::npos) << said.out;
+  const auto rule = run_stoker({"explain", "check", "gpu-lost"});
+  EXPECT_EQ(rule.status, 0) << rule.err;
+  EXPECT_NE(rule.out.find("NVML_ERROR_GPU_IS_LOST"), std::string::npos) << rule.out;
+  const auto data = run_stoker({"explain", "check", "gpu-lost", "-o", "json"});
+  EXPECT_NE(data.out.find("\"kind\": \"rule\""), std::string::npos) << data.out;
   const auto wrong = run_stoker({"explain", "check", "hot-cart"});
   EXPECT_EQ(wrong.status, 2);
   EXPECT_NE(wrong.err.find("hot-card"), std::string::npos) << wrong.err;

@@ -133,6 +133,7 @@ class TraceRunner {
     looks_.pass_until(first + end);
     looks_.look();
     return {.begin = {},
+            .dated = false,
             .length = end,
             .looks = looks_.count(),
             .gpus = trace_.gpus(),

@@ -27,6 +27,8 @@ struct ReplayRunParts {
 
 struct ReplayRun {
   WallTime begin;
+  bool dated =
+      true;  // false: of a load trace, which tells no date; only what passed since its begin counts
   Nanoseconds length{0};  // of what was run
   std::uint64_t looks = 0;
   std::size_t gpus = 0;

@@ -18,6 +18,15 @@ bool is_since(const Entry& entry, const ReplayRun& run, Nanoseconds since) {
   return entry.at.since_epoch - run.begin.since_epoch >= since;
 }
 
+// Of a trace without a date: none.
+void write_time(JsonWriter& json, std::string_view key, WallTime at, const ReplayRun& run) {
+  if (run.dated) {
+    json.member(key, format_utc(at));
+  } else {
+    json.inapplicable(key);
+  }
+}
+
 double seconds(Nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
 
 std::string line_of(const Entry& entry, const ReplayRun& run) {
@@ -26,7 +35,8 @@ std::string line_of(const Entry& entry, const ReplayRun& run) {
                                : fmt::format("incident {} {}", entry.incident, entry.word);
   const bool begins =
       entry.what == Happening::finding_began || entry.what == Happening::incident_opened;
-  return fmt::format("{}  +{:<10}  {:<8}  {}  {}{}\n  {}\n", format_utc(entry.at),
+  return fmt::format("{}+{:<10}  {:<8}  {}  {}{}\n  {}\n",
+                     run.dated ? format_utc(entry.at) + "  " : std::string(),
                      format_duration(entry.at.since_epoch - run.begin.since_epoch),
                      to_string(entry.what), what, to_string(entry.severity),
                      begins ? fmt::format("  {}", to_string(entry.action)) : "", entry.text);
@@ -42,9 +52,9 @@ std::map<std::string, std::size_t> fired(const ReplayRun& run) {
 }
 
 void write_entry(JsonWriter& json, const Entry& entry, const ReplayRun& run) {
-  json.begin_object()
-      .member("time", format_utc(entry.at))
-      .member("after_seconds", seconds(entry.at.since_epoch - run.begin.since_epoch))
+  json.begin_object();
+  write_time(json, "time", entry.at, run);
+  json.member("after_seconds", seconds(entry.at.since_epoch - run.begin.since_epoch))
       .member("what", to_string(entry.what));
   if (entry.incident == 0) {
     json.inapplicable("incident").member("rule", entry.word).inapplicable("cause");
@@ -58,7 +68,7 @@ void write_entry(JsonWriter& json, const Entry& entry, const ReplayRun& run) {
       .end_object();
 }
 
-void write_incident(JsonWriter& json, const Incident& one) {
+void write_incident(JsonWriter& json, const Incident& one, const ReplayRun& run) {
   json.begin_object()
       .member("id", one.id)
       .member("entity", entity_word(one.entity))
@@ -68,12 +78,10 @@ void write_incident(JsonWriter& json, const Incident& one) {
       .member("severity", to_string(one.severity))
       .member("action", to_string(one.action))
       .member("action_of_driver", one.action_of_driver)
-      .member("state", to_string(one.state))
-      .member("opened_at", format_utc(one.opened_at))
-      .member("last_seen", format_utc(one.last_seen))
-      .member("occurrences", one.occurrences)
-      .member("message", one.message)
-      .end_object();
+      .member("state", to_string(one.state));
+  write_time(json, "opened_at", one.opened_at, run);
+  write_time(json, "last_seen", one.last_seen, run);
+  json.member("occurrences", one.occurrences).member("message", one.message).end_object();
 }
 
 }  // namespace
@@ -99,10 +107,9 @@ std::string replay_table(const ReplayRun& run, Nanoseconds since) {
 
 std::string replay_json(const ReplayRun& run, Nanoseconds since) {
   JsonWriter json;
-  json.begin_object()
-      .member("schema", "stoker.dev/v1/timeline")
-      .member("recorded_at", format_utc(run.begin))
-      .member("length_seconds", seconds(run.length))
+  json.begin_object().member("schema", "stoker.dev/v1/timeline");
+  write_time(json, "recorded_at", run.begin, run);
+  json.member("length_seconds", seconds(run.length))
       .member("hostname", run.hostname)
       .member("gpus", run.gpus)
       .member("looks", run.looks);
@@ -115,7 +122,7 @@ std::string replay_json(const ReplayRun& run, Nanoseconds since) {
     json.begin_object().member("rule", rule).member("fired", count).end_object();
   }
   json.end_array().key("incidents").begin_array();
-  for (const auto& one : run.incidents) write_incident(json, one);
+  for (const auto& one : run.incidents) write_incident(json, one, run);
   json.end_array().end_object();
   return json.text();
 }

@@ -26,6 +26,7 @@ constexpr const char* explain_examples = R"(Examples:
                                      as that driver meant it: numbers were reused
   stoker explain sxid 12028 -o json  an NVSwitch's number
   stoker explain check pcie-replays  what is compared with what, and whose rule it is
+  stoker explain check gpu-lost      also of what is seen of the node itself
   stoker explain incident 3          what happened in order, why, and what to look at next
 
 Exit codes: 0 explained, 2 what was named is not known, or no agent answers of whom an incident is asked.)";
@@ -70,10 +71,20 @@ int explain_sxid_verb(const ExplainFlags& flags) {
 int explain_check_verb(const ExplainFlags& flags) {
   const auto checks = health::built_in_checks();
   const auto found = std::ranges::find(checks, flags.number, &health::Check::id);
+  const auto rules = health::all_rules();
+  const auto rule = std::ranges::find(rules, flags.number, &health::Rule::name);
+  if (rule != rules.end()) {
+    if (flags.output != Output::table) {
+      return print_document(health::rule_json(*rule), flags.output);
+    }
+    fmt::print("{}", health::explain_rule(*rule, table_style().width));
+    return exit_nothing_wrong;
+  }
   if (found == checks.end()) {
     std::vector<std::string> ids;
-    ids.reserve(checks.size());
+    ids.reserve(checks.size() + rules.size());
     for (const auto& check : checks) ids.push_back(check.id);
+    for (const auto& each : rules) ids.emplace_back(each.name);
     const auto hint = did_you_mean(flags.number, ids);
     return complain(
         fmt::format("there is no check '{}'; {}", flags.number,

@@ -103,6 +103,36 @@ std::string explain_check(const Check& check, std::size_t width) {
   return out;
 }
 
+std::string explain_rule(const Rule& rule, std::size_t width) {
+  std::string out = fmt::format("{}  {}\n", rule.name, to_string(rule.severity));
+  add(out, "what",
+      "what the agent sees of the node itself; no threshold, and nothing to change in checks.d",
+      width);
+  add(out, "why", std::string(rule.cause), width);
+  add(out, "do",
+      rule.fix.empty() ? to_string(rule.action)
+                       : fmt::format("{}: {}", to_string(rule.action), rule.fix),
+      width);
+  add(out, "source", std::string(rule.source), width);
+  return out;
+}
+
+std::string rule_json(const Rule& rule) {
+  JsonWriter json;
+  json.begin_object().member("schema", "stoker.dev/v1/check").key("checks").begin_array();
+  json.begin_object()
+      .member("id", rule.name)
+      .member("kind", "rule")
+      .member("severity", to_string(rule.severity))
+      .member("action", to_string(rule.action))
+      .member("cause", rule.cause)
+      .member("fix", rule.fix)
+      .member("source", rule.source)
+      .end_object();
+  json.end_array().end_object();
+  return json.text();
+}
+
 std::string checks_json(std::span<const Check> checks) {
   JsonWriter json;
   json.begin_object().member("schema", "stoker.dev/v1/check").key("checks").begin_array();
