@@ -86,6 +86,7 @@ void AttributionWatch::look(const std::stop_token& stop) {
     pods_.take(std::move(answer), parts_.env.clock().monotonic());
   }
   Holds holds = map_holds(pods_.resources(), gpus_of(snapshot));
+  holds.at = pods_.source().at;
   Attribution told{.processes = std::move(seen.source), .pods = pods_.source()};
   told.owners = join(seen.processes, holds);
   told.holds = std::move(holds.by_uuid);

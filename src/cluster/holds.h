@@ -14,6 +14,7 @@ namespace stoker::cluster {
 struct Holds {
   std::map<std::string, std::vector<DeviceHold>> by_uuid;
   std::vector<DeviceHold> unmapped;  // of a GPU by their names, and nobody can tell of which
+  MonotonicTime at;                  // when the kubelet said so
 };
 
 // A device plugin's ids are UUIDs ("GPU-...", "MIG-...", the older "MIG-GPU-.../7/0"), with "::3" where

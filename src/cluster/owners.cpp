@@ -1,5 +1,6 @@
 #include "cluster/owners.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -29,6 +30,12 @@ std::map<std::string, std::set<std::string>> uids_by_device(const Processes& pro
   return uids;
 }
 
+bool ran_there(const ProcessEvidence& process, const std::string& uid, const std::string& device,
+               MonotonicTime at) {
+  return process.cgroup.pod_uid == uid && process.began <= at &&
+         std::ranges::find(process.devices, device) != process.devices.end();
+}
+
 // The pod of each uid for which there is proof.
 std::map<std::string, PodName> proven_pods(const Processes& processes, const Holds& holds) {
   std::map<std::string, std::set<PodName>> pods_of_uid;
@@ -36,6 +43,10 @@ std::map<std::string, PodName> proven_pods(const Processes& processes, const Hol
   for (const auto& [device, uids] : uids_by_device(processes)) {
     const auto pods = pods_on(holds, device);
     if (pods.size() != 1 || uids.size() != 1) continue;
+    const bool was_told_of = std::ranges::any_of(processes, [&](const auto& one) {
+      return ran_there(one.second, *uids.begin(), device, holds.at);
+    });
+    if (!was_told_of) continue;
     pods_of_uid[*uids.begin()].insert(*pods.begin());
     uids_of_pod[*pods.begin()].insert(*uids.begin());
   }

@@ -22,11 +22,13 @@ struct ProcessEvidence {
   Launch launch;
   HostWork work;
   std::vector<std::string> devices;  // UUIDs of the GPUs and MIG instances that it runs on
+  MonotonicTime began;               // at the latest
 };
 
 // A process is in a pod if its cgroup says so; the cgroup has the pod's uid and no name. The name comes
 // from the holds where they prove it:
-// - one pod alone holds a device, and no process of another pod runs on it: that pod has this uid.
+// - one pod alone holds a device, and no process of another pod runs on it: that pod has this uid, where a process of
+//   the uid ran there when the kubelet said so. Who came later may be of a pod that the kubelet has not told of yet.
 // - A uid that was found so is that pod on every device.
 // - What contradicts itself (one uid with two pods, two uids with one pod) names nobody.
 // - The container is named where it alone of its pod's holds one of the process's devices.

@@ -36,6 +36,19 @@ TEST(Owners, TheOnlyHolderOfADeviceIsThePodOfTheProcessOnIt) {
   EXPECT_EQ(owners.at(7).runtime, "cri-o");
 }
 
+TEST(Owners, WhoCameAfterTheKubeletsLastWordIsNotThePodThatItNamed) {
+  Holds holds{.by_uuid = {{"GPU-a", {held_by("trainer")}}}};
+  holds.at = MonotonicTime{Seconds(100)};
+  ProcessEvidence late = in_pod("u2", {"GPU-a"});
+  late.began = MonotonicTime{Seconds(101)};
+  EXPECT_EQ(pod_of(join({{8, late}}, holds), 8), "//u2");
+  // A further process of a pod that was there.
+  ProcessEvidence child = in_pod("u1", {"GPU-a"});
+  child.began = MonotonicTime{Seconds(101)};
+  const auto owners = join({{7, in_pod("u1", {"GPU-a"})}, {8, child}}, holds);
+  EXPECT_EQ(pod_of(owners, 8), "trainer/main/u1");
+}
+
 TEST(Owners, AProcessOutsideEveryPodIsNotTheHoldersThoughItRunsOnItsGpu) {
   const Holds holds{.by_uuid = {{"GPU-a", {held_by("trainer")}}}};
   ProcessEvidence login;

@@ -127,6 +127,7 @@ std::optional<ProcessEvidence> ProcessLook::evidence_of(std::uint32_t pid, Monot
   std::optional<ProcessEvidence> evidence;
   if (known.latest_start <= listed_at) {
     evidence.emplace();
+    evidence->began = known.latest_start;
     evidence->uid = facts->uid;
     if (facts->uid) evidence->user = users_.name_of(*facts->uid).substr(0, longest_user);
     evidence->cgroup = parse_cgroup_file(facts->cgroup);
