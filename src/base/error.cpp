@@ -33,7 +33,8 @@ Error Error::from_errno(int number, const std::string& what) {
   ErrorCode code = ErrorCode::io;
   if (number == EACCES || number == EPERM) {
     code = ErrorCode::no_permission;
-  } else if (number == ENOENT || number == ENXIO || number == ENODEV) {
+  } else if (number == ENOENT || number == ENXIO || number == ENODEV || number == ENOTDIR ||
+             number == ESRCH) {
     code = ErrorCode::not_found;
   } else if (number == ETIMEDOUT) {
     code = ErrorCode::timeout;

@@ -42,7 +42,7 @@ class Error {
   // "message: cause message: ..." on one line.
   [[nodiscard]] std::string describe() const;
 
-  // An io error (no_permission for EACCES/EPERM, not_found for ENOENT/ENXIO) from errno `number`
+  // An io error (no_permission for EACCES/EPERM, not_found for ENOENT, ENOTDIR, ENXIO, ENODEV and ESRCH) from errno `number`
   // while doing `what`, e.g. "open /dev/kmsg".
   static Error from_errno(int number, const std::string& what);
 
