@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
   stoker::app::add_maintenance_verb(app, exit_code);
   stoker::app::add_notify_verb(app, exit_code);
   stoker::app::add_expect_verb(app, exit_code);
+  stoker::app::add_doctor_verb(app, exit_code);
   stoker::app::add_xid_verb(app, exit_code);
   stoker::app::add_nccl_verb(app, exit_code);
   stoker::app::add_lint_verb(app, exit_code);

@@ -1,0 +1,220 @@
+// Analyzer stage: the module in the kernel, its libraries, and who else wants the cards.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "catalog/yaml/yaml.h"
+#include "doctor/checks.h"
+#include "doctor/driver.h"
+
+namespace stoker::doctor {
+
+void check_driver_loaded(Exam& exam) {
+  const auto gpus = nvidia_gpus(exam);
+  const auto driver = loaded_driver(exam);
+  if (gpus.empty() && !driver) {
+    if (exam.list("/sys/bus/pci/devices").empty()) {
+      exam.not_looked("/sys/bus/pci/devices: no PCI device is listed");
+    }
+    exam.not_here("there is no NVIDIA GPU on the PCI bus");
+    return;
+  }
+  if (!driver) {
+    exam.found(fmt::format("{} NVIDIA GPU{} on the PCI bus, and no NVIDIA module in the kernel",
+                           gpus.size(), gpus.size() == 1 ? "" : "s"),
+               {"there is no /proc/driver/nvidia/version"});
+    return;
+  }
+  for (const auto& gpu : gpus) {
+    const std::string driving = driver_of(exam, gpu);
+    if (driving == "nvidia") continue;
+    exam.found(fmt::format("GPU {} is not driven by the module nvidia", gpu.address),
+               {fmt::format("{}/driver: {}", gpu.folder, driving.empty() ? "none" : driving)});
+  }
+  exam.fine(fmt::format("driver {}, {} GPU{}", *driver, gpus.size(), gpus.size() == 1 ? "" : "s"));
+}
+
+void check_gpu_count(Exam& exam) {
+  const auto gpus = nvidia_gpus(exam);
+  if (exam.list("/sys/bus/pci/devices").empty() && !exam.has_unread()) {
+    exam.not_looked("/sys/bus/pci/devices: no PCI device is listed");
+  }
+  std::optional<std::size_t> expected;
+  constexpr auto* file = "/etc/stoker/stoker.yaml";
+  if (const auto text = exam.read(file)) {
+    const auto config = yaml::parse(*text, file);
+    if (!config) exam.not_looked(config.error().message());
+    const auto* section = config ? yaml::child_of(*config, "expect") : nullptr;
+    const auto* count = section == nullptr ? nullptr : yaml::child_of(*section, "gpus");
+    if (count != nullptr) expected = whole_number<std::size_t>(count->text);
+  }
+  const std::string seen =
+      fmt::format("{} NVIDIA GPU{} on the PCI bus", gpus.size(), gpus.size() == 1 ? "" : "s");
+  if (expected && *expected != gpus.size()) {
+    exam.found(
+        fmt::format("{}, and {} {} expected", seen, *expected, *expected == 1 ? "is" : "are"),
+        {fmt::format("{}: expect.gpus: {}", file, *expected)});
+  } else if (!expected && gpus.empty()) {
+    const auto libraries = driver_libraries(exam, "libnvidia-ml");
+    if (!libraries.empty()) {
+      exam.found("NVIDIA's driver is installed, and no NVIDIA GPU is on the PCI bus",
+                 {libraries.front().path});
+    }
+    exam.not_here("there is no NVIDIA GPU on the PCI bus");
+  }
+  exam.fine(fmt::format("{}, {}", seen,
+                        expected ? "as expected" : "and nothing says how many there should be"));
+}
+
+void check_driver_library(Exam& exam) {
+  const auto driver = loaded_driver(exam);
+  if (!driver) {
+    exam.not_here("no module of NVIDIA's is loaded");
+    return;
+  }
+  std::vector<DriverLibrary> libraries;
+  for (const auto* stem : {"libnvidia-ml", "libcuda"}) {
+    for (auto& library : driver_libraries(exam, stem)) libraries.push_back(std::move(library));
+  }
+  if (libraries.empty()) {
+    exam.not_looked(
+        "no libnvidia-ml.so.VERSION lies where it is looked for: the driver's libraries may stand "
+        "elsewhere (a driver container, nix)");
+    return;
+  }
+  std::vector<std::string> others;
+  bool one_fits = false;
+  for (const auto& library : libraries) {
+    one_fits = one_fits || library.version == *driver;
+    if (library.version != *driver) others.push_back(library.path);
+  }
+  if (!others.empty() && !one_fits) {
+    others.push_back("module in the kernel: " + *driver);
+    exam.found(fmt::format("the module in the kernel is {}, its libraries are of another version",
+                           *driver),
+               std::move(others));
+  } else if (!others.empty()) {
+    others.push_back("module in the kernel: " + *driver);
+    exam.found("libraries of several driver versions lie beside each other", std::move(others))
+        .severity = Severity::warning;
+  }
+  exam.fine(fmt::format("module and libraries are {}", *driver));
+}
+
+namespace {
+
+// Does a file of modprobe's or the kernel's command line keep nouveau out? Says where.
+std::string nouveau_ban(Exam& exam) {
+  for (const auto* folder :
+       {"/etc/modprobe.d", "/usr/lib/modprobe.d", "/lib/modprobe.d", "/run/modprobe.d"}) {
+    for (const auto& path : exam.files(folder, ".conf")) {
+      const std::string text = exam.read(path).value_or("");
+      for (const auto* line :
+           {"blacklist nouveau", "install nouveau /bin/false", "install nouveau /bin/true"}) {
+        const auto at = text.find(line);
+        const bool at_start = at == 0 || (at != std::string::npos && text[at - 1] == '\n');
+        if (at_start) return path;
+      }
+    }
+  }
+  const std::string command_line = exam.read("/proc/cmdline").value_or("");
+  for (const auto* word : {"modprobe.blacklist=nouveau", "rd.driver.blacklist=nouveau",
+                           "module_blacklist=nouveau", "nouveau.modeset=0"}) {
+    if (command_line.find(word) != std::string::npos) return "/proc/cmdline";
+  }
+  return "";
+}
+
+bool has_module(std::string_view modules, std::string_view name) {
+  const std::string start = std::string(name) + " ";
+  return modules.starts_with(start) || modules.find("\n" + start) != std::string_view::npos;
+}
+
+}  // namespace
+
+void check_nouveau(Exam& exam) {
+  const auto modules = exam.read("/proc/modules");
+  if (modules && has_module(*modules, "nouveau")) {
+    exam.found("nouveau is loaded", {"/proc/modules: nouveau"});
+    return;
+  }
+  const bool has_gpu = !nvidia_gpus(exam).empty();
+  if (!has_gpu && !loaded_driver(exam)) {
+    exam.not_here("there is no NVIDIA GPU on the PCI bus");
+    return;
+  }
+  if (!modules && !exam.has_unread()) {
+    exam.not_looked("there is no /proc/modules: which modules are loaded is unknown");
+  }
+  const std::string ban = nouveau_ban(exam);
+  if (!ban.empty()) {
+    exam.fine("not loaded, and kept out by " + ban);
+    return;
+  }
+  const auto kernel = exam.word("/proc/sys/kernel/osrelease");
+  if (!kernel && !exam.has_unread()) {
+    exam.not_looked("/proc/sys/kernel/osrelease: missing, so the kernel is unknown");
+  }
+  const std::string folder =
+      fmt::format("/lib/modules/{}/kernel/drivers/gpu/drm/nouveau", kernel.value_or(""));
+  if (!exam.list(folder).empty() && !exam.has_unread()) {
+    exam.found(
+            "nothing keeps nouveau from loading at the next start",
+            {"no `blacklist nouveau` in modprobe's files or on the kernel's command line", folder})
+        .severity = Severity::warning;
+  }
+  exam.fine("not loaded, and this kernel has none");
+}
+
+void check_device_nodes(Exam& exam) {
+  const auto driver = loaded_driver(exam);
+  if (!driver) {
+    exam.not_here("no module of NVIDIA's is loaded");
+    return;
+  }
+  // /proc/devices: "195 nvidia", "510 nvidia-uvm"; 195 is NVIDIA's own number (admin-guide/devices.txt).
+  std::map<std::string, std::string> majors;
+  const std::string devices = exam.read("/proc/devices").value_or("");
+  for (const auto* name : {"nvidia", "nvidia-frontend", "nvidia-uvm"}) {
+    const auto at = devices.find(std::string(" ") + name + "\n");
+    if (at == std::string::npos) continue;
+    const auto start = devices.rfind('\n', at) + 1;
+    majors[name] = devices.substr(devices.find_first_not_of(' ', start),
+                                  at - devices.find_first_not_of(' ', start));
+  }
+  std::vector<std::pair<std::string, std::string>> wanted = {{"/dev/nvidiactl", "195"}};
+  if (majors.contains("nvidia-uvm")) wanted.emplace_back("/dev/nvidia-uvm", majors["nvidia-uvm"]);
+  const auto gpus = driven_gpus(exam);
+  for (const auto& gpu : gpus) {
+    if (!gpu.minor.empty()) wanted.emplace_back("/dev/nvidia" + gpu.minor, "195");
+  }
+  for (const auto& [path, major] : wanted) {
+    const auto facts = exam.facts(path);
+    if (!facts) {
+      if (!exam.has_unread()) exam.found(path + " is missing", {path + ": no such file"});
+    } else if (facts->kind != FileFacts::Kind::device) {
+      exam.not_looked(path + ": an ordinary file stands in its place, as in a copy of a node");
+    } else if (std::to_string(facts->major) != major) {
+      exam.found(
+          fmt::format("{} has the number {}, and the driver listens to {}", path, facts->major,
+                      major),
+          {fmt::format("{}: {}:{}", path, facts->major, facts->minor), "/proc/devices: " + major});
+    } else if ((facts->mode & 0666U) != 0666U) {
+      exam.found(fmt::format("only some users may open {}", path),
+                 {fmt::format("{}: mode {:04o}", path, facts->mode)})
+          .severity = Severity::warning;
+    }
+  }
+  if (!majors.contains("nvidia-uvm")) {
+    exam.found("nvidia-uvm is not loaded, which CUDA can't do without",
+               {"/proc/devices: no nvidia-uvm"})
+        .fix =
+        "`modprobe nvidia-uvm`, or `nvidia-modprobe -u -c 0` at boot; a CUDA program that runs as "
+        "root loads it too";
+  }
+  exam.fine(fmt::format("{} device files", wanted.size()));
+}
+
+}  // namespace stoker::doctor
