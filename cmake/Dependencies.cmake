@@ -24,6 +24,7 @@ pkg_check_modules(grpc REQUIRED IMPORTED_TARGET GLOBAL grpc++_unsecure)   # PkgC
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET GLOBAL libzstd)     # PkgConfig::zstd
 # Its header alone: the library is loaded where there is a journal to read (src/os/journal_library.h).
 find_path(STOKER_SYSTEMD_HEADERS systemd/sd-journal.h REQUIRED)
+find_path(STOKER_TOMLPLUSPLUS_HEADERS toml++/toml.h REQUIRED)       # headers alone; src/doctor only
 pkg_check_modules(fyaml REQUIRED IMPORTED_TARGET GLOBAL libfyaml)   # PkgConfig::fyaml
 
 target_link_libraries(stoker_options INTERFACE fmt::fmt tl::expected Threads::Threads)

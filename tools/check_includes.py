@@ -57,6 +57,7 @@ OWNED = {
     "nlohmann/": {"src/api", "src/device/record", "src/nccl"},
     "spdlog/": {"src/base"},
     "systemd/": {"src/os"},
+    "toml++/": {"src/doctor"},
     "CLI/": {"apps/stoker"},
     "ncurses.h": {"apps/stoker"},
     "sqlite3.h": {"src/db"},

@@ -104,6 +104,7 @@ bool may_be_missing(std::string_view check, const std::string& path) {
       {"", "/proc/cmdline"},
       {"", "/proc/1/comm"},
       {"fabric-manager", "/proc/801/comm"},
+      {"cgroup-driver", "/etc/docker/daemon.json"},
       {"next-kernel", "/proc/sys/kernel/osrelease"},
   });
   return std::ranges::any_of(optional, [&](const auto& row) {
