@@ -54,7 +54,7 @@ OWNED = {
     "boost/asio": {"src/net"},
     "boost/beast": {"src/net"},
     "curl/": {"src/net"},
-    "nlohmann/": {"src/api", "src/device/record", "src/nccl"},
+    "nlohmann/": {"src/api", "src/cluster/kubernetes/api", "src/device/record", "src/nccl"},
     "spdlog/": {"src/base"},
     "systemd/": {"src/os"},
     "toml++/": {"src/doctor"},

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <memory>
 
@@ -26,7 +27,10 @@ ErrorCode code_of(CURLcode code, long system_error) {
   switch (code) {
     case CURLE_OPERATION_TIMEDOUT: return ErrorCode::timeout;
     case CURLE_URL_MALFORMAT:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CACERT_BADFILE:
     case CURLE_UNSUPPORTED_PROTOCOL: return ErrorCode::invalid_input;
+    case CURLE_PEER_FAILED_VERIFICATION: return ErrorCode::no_permission;
     case CURLE_WRITE_ERROR: return ErrorCode::corrupt;
     case CURLE_COULDNT_CONNECT:
       return system_error == ECONNREFUSED ? ErrorCode::unavailable : ErrorCode::io;
@@ -75,20 +79,78 @@ void set_common(CURL* handle, const ClientRequest& request, const HeaderList& he
   curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
 }
 
-Error failed(CURL* handle, const ClientRequest& request, CURLcode code) {
+// `details`: what curl knows beyond the code's own words, which is much where certificates are.
+Error failed(CURL* handle, const ClientRequest& request, CURLcode code,
+             std::string_view details = {}) {
   long system_error = 0;
   curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &system_error);
-  return Error(code_of(code, system_error),
-               fmt::format("{} {}: {}", request.method, without_secrets(request.url),
-                           curl_easy_strerror(code)));
+  const bool of_certificates = code == CURLE_PEER_FAILED_VERIFICATION ||
+                               code == CURLE_SSL_CERTPROBLEM || code == CURLE_SSL_CACERT_BADFILE ||
+                               code == CURLE_SSL_CONNECT_ERROR;
+  return Error(
+      code_of(code, system_error),
+      fmt::format("{} {}: {}{}{}", request.method, without_secrets(request.url),
+                  curl_easy_strerror(code), of_certificates && !details.empty() ? ": " : "",
+                  of_certificates ? details : std::string_view()));
 }
 
 ClientResponse response_of(CURL* handle, std::string body) {
   long status = 0;
   const char* content_type = nullptr;
+  curl_off_t retry_seconds = 0;  // 0: none is asked for
   curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
   curl_easy_getinfo(handle, CURLINFO_CONTENT_TYPE, &content_type);
-  return {static_cast<int>(status), content_type == nullptr ? "" : content_type, std::move(body)};
+  curl_easy_getinfo(handle, CURLINFO_RETRY_AFTER, &retry_seconds);
+  ClientResponse response{.status = static_cast<int>(status),
+                          .content_type = content_type == nullptr ? "" : content_type,
+                          .body = std::move(body),
+                          .retry_after = {}};
+  if (retry_seconds > 0) response.retry_after = std::chrono::seconds(retry_seconds);
+  return response;
+}
+
+// `text` must outlive the transfer; an empty one is not set.
+void set_blob(CURL* handle, CURLoption option, const std::string& text) {
+  if (text.empty()) return;
+  curl_blob blob{};
+  // curl wants a pointer that it may write to, and with this flag does not.
+  blob.data = const_cast<char*>(text.data());  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+  blob.len = text.size();
+  blob.flags = CURL_BLOB_NOCOPY;
+  curl_easy_setopt(handle, option, &blob);
+}
+
+// Of a URL as given, the same with `name` in its host's place; empty: it is no URL.
+struct NamedUrl {
+  std::string url;
+  std::string connect_to;  // for CURLOPT_CONNECT_TO
+  std::string host;        // for the header Host
+};
+NamedUrl with_host(const std::string& url, const std::string& name) {
+  const auto begin = url.find("://");
+  if (begin == std::string::npos) return {};
+  const auto end = std::min(url.find_first_of("/?#", begin + 3), url.size());
+  NamedUrl named;
+  named.host = url.substr(begin + 3, end - begin - 3);
+  const auto colon = named.host.rfind(':');
+  const bool has_port =
+      colon != std::string::npos && named.host.find(']', colon) == std::string::npos;
+  const std::string port = has_port ? named.host.substr(colon) : std::string();
+  named.url = fmt::format("{}{}{}{}", url.substr(0, begin + 3), name, port, url.substr(end));
+  // "name:port:to:to's port", of which an empty one is any
+  named.connect_to = fmt::format("::{}{}", named.host, has_port ? "" : ":");
+  return named;
+}
+
+// `tls` must outlive the transfer.
+void set_tls(CURL* handle, const ClientTls& tls) {
+  set_blob(handle, CURLOPT_CAINFO_BLOB, tls.authorities);
+  if (!tls.authorities.empty()) curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);
+  set_blob(handle, CURLOPT_SSLCERT_BLOB, tls.certificate);
+  set_blob(handle, CURLOPT_SSLKEY_BLOB, tls.key);
+  if (!tls.unverified) return;
+  curl_easy_setopt(handle, CURLOPT_SSL_VERIFYPEER, 0L);
+  curl_easy_setopt(handle, CURLOPT_SSL_VERIFYHOST, 0L);
 }
 
 using Transfer = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
@@ -137,18 +199,53 @@ std::string without_secrets(const std::string& url) {
   return url.substr(0, begin) + url.substr(at + 1);
 }
 
+struct HttpClient::Connection {
+  explicit Connection(ClientOptions given)
+      : options(std::move(given)),
+        handle(curl_ready() ? curl_easy_init() : nullptr, &curl_easy_cleanup) {}
+
+  ClientOptions options;
+  Transfer handle;
+  std::array<char, CURL_ERROR_SIZE> details{};
+};
+
+HttpClient::HttpClient(ClientOptions options)
+    : connection_(std::make_unique<Connection>(std::move(options))) {}
+HttpClient::HttpClient(HttpClient&&) noexcept = default;
+HttpClient& HttpClient::operator=(HttpClient&&) noexcept = default;
+HttpClient::~HttpClient() = default;
+
+Result<ClientResponse> HttpClient::send(const ClientRequest& request) {
+  CURL* const handle = connection_->handle.get();
+  const ClientOptions& options = connection_->options;
+  if (handle == nullptr) return fail(ErrorCode::internal, "libcurl could not be started");
+  curl_easy_reset(handle);  // not the connection
+  ClientRequest sent = request;
+  HeaderList connect_to(nullptr, &curl_slist_free_all);
+  if (!options.tls.server_name.empty()) {
+    const NamedUrl named = with_host(request.url, options.tls.server_name);
+    sent.url = named.url;
+    sent.headers.emplace_back("Host", named.host);
+    connect_to.reset(curl_slist_append(nullptr, named.connect_to.c_str()));
+    curl_easy_setopt(handle, CURLOPT_CONNECT_TO, connect_to.get());
+  }
+  Sink sink{.body = {}, .limit = options.max_body_bytes};
+  const HeaderList headers = headers_of(sent);
+  set_common(handle, sent, headers);
+  set_tls(handle, options.tls);
+  if (options.packed) curl_easy_setopt(handle, CURLOPT_ACCEPT_ENCODING, "gzip");
+  curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, static_cast<long>(options.timeout.count()));
+  connection_->details.fill('\0');
+  curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, connection_->details.data());
+  curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, take_body);
+  curl_easy_setopt(handle, CURLOPT_WRITEDATA, &sink);
+  const CURLcode code = curl_easy_perform(handle);
+  if (code != CURLE_OK) return fail(failed(handle, request, code, connection_->details.data()));
+  return response_of(handle, std::move(sink.body));
+}
+
 Result<ClientResponse> http_send(const ClientRequest& request, const ClientOptions& options) {
-  const Transfer handle(curl_ready() ? curl_easy_init() : nullptr, &curl_easy_cleanup);
-  if (!handle) return fail(ErrorCode::internal, "libcurl could not be started");
-  Sink sink{.limit = options.max_body_bytes};
-  const HeaderList headers = headers_of(request);
-  set_common(handle.get(), request, headers);
-  curl_easy_setopt(handle.get(), CURLOPT_TIMEOUT_MS, static_cast<long>(options.timeout.count()));
-  curl_easy_setopt(handle.get(), CURLOPT_WRITEFUNCTION, take_body);
-  curl_easy_setopt(handle.get(), CURLOPT_WRITEDATA, &sink);
-  const CURLcode code = curl_easy_perform(handle.get());
-  if (code != CURLE_OK) return fail(failed(handle.get(), request, code));
-  return response_of(handle.get(), std::move(sink.body));
+  return HttpClient(options).send(request);
 }
 
 Result<ClientResponse> http_follow(const ClientRequest& request,
