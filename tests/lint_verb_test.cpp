@@ -37,6 +37,30 @@ TEST(Lint, exits_by_the_least_severity_that_matters) {
   EXPECT_EQ(run_stoker({"lint", clean, "-o", "xml"}).status, 2);
 }
 
+TEST(Lint, of_a_cluster_says_why_it_can_not_look) {
+  const TempFolder folder;
+  const auto said = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "lint");
+    const auto done = run_stoker(arguments);
+    EXPECT_EQ(done.status, 2) << done.out;
+    return done.err;
+  };
+  const auto config =
+      folder.write("config",
+                   "current-context: x\ncontexts: [{name: x, context: {cluster: c}}]\n"
+                   "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]\n");
+  EXPECT_NE(said({"--cluster", "--kubeconfig", config}).find("http://127.0.0.1:1"),
+            std::string::npos);
+  EXPECT_NE(said({"--cluster", "--kubeconfig", config, "--context", "production"})
+                .find("no context 'production'; there is x"),
+            std::string::npos);
+  EXPECT_NE(said({"--cluster", "--kubeconfig", folder.path("none")}).find("none"),
+            std::string::npos);
+  EXPECT_NE(said({"--cluster", fixture}).find("either --cluster or"), std::string::npos);
+  EXPECT_NE(said({"--cluster", "--fix"}).find("--fix is for files"), std::string::npos);
+  EXPECT_NE(said({fixture, "--namespace", "ml"}).find("are about --cluster"), std::string::npos);
+}
+
 TEST(Lint, leaves_out_what_a_baseline_knows_and_nothing_else) {
   const TempFolder folder;
   const auto file = folder.write("server.yaml", read_text(fixture));

@@ -70,12 +70,13 @@ Finding read_finding(const Json& object) {
   const auto colon = entity.find(':');
   if (colon != std::string::npos) {
     finding.entity.kind =
-        from_word(entity.substr(0, colon), EntityKind::file).value_or(EntityKind::node);
+        from_word(entity.substr(0, colon), EntityKind::cluster).value_or(EntityKind::node);
     finding.entity.id = entity.substr(colon + 1);
   }
   if (const auto file = text_of(object, "file"); !file.empty()) {
     finding.location = FileLocation{file, count_of(object, "line"), count_of(object, "column")};
   }
+  finding.field = text_of(object, "field");
   finding.message = text_of(object, "message");
   finding.cause = text_of(object, "cause");
   finding.action = from_word(text_of(object, "action"), Action::contact_vendor);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "model/render.h"
+
 namespace stoker::lint {
 namespace {
 
@@ -16,7 +18,7 @@ std::string without_breaks(std::string text) {
 }
 
 std::string line_of(const Finding& finding) {
-  const std::string file = finding.location ? finding.location->file : "";
+  const std::string file = finding.location ? finding.location->file : entity_word(finding.entity);
   return fmt::format("{}\t{}\t{}", finding.rule, without_breaks(file),
                      without_breaks(finding.message));
 }

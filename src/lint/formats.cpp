@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "model/render.h"
+
 namespace stoker::lint {
 namespace {
 
@@ -44,9 +46,24 @@ std::string_view command_of(Severity severity) {
   return "error";
 }
 
+// The file, or the object of a cluster.
+std::string place_name(const Finding& finding) {
+  return finding.location ? finding.location->file : entity_word(finding.entity);
+}
+
 std::string place_of(const Finding& finding) {
-  const FileLocation at = finding.location.value_or(FileLocation{});
+  if (!finding.location) {
+    return place_name(finding) + (finding.field.empty() ? "" : " " + finding.field);
+  }
+  const FileLocation& at = *finding.location;
   return fmt::format("{}:{}:{}", at.file, at.line, at.column);
+}
+
+// What GitHub shows a message beside; what is in no file has only its title.
+std::string github_place(const Finding& finding) {
+  if (!finding.location) return {};
+  const FileLocation& at = *finding.location;
+  return fmt::format("file={},line={},col={},", command_text(at.file, true), at.line, at.column);
 }
 
 void append_case(std::string& out, const Finding& finding) {
@@ -67,7 +84,7 @@ std::string render_junit(std::span<const Finding> findings, std::span<const std:
     std::string cases;
     std::size_t failed = 0;
     for (const Finding& finding : findings) {
-      if (!finding.location || finding.location->file != file) continue;
+      if (place_name(finding) != file) continue;
       append_case(cases, finding);
       ++failed;
     }
@@ -85,11 +102,10 @@ std::string render_junit(std::span<const Finding> findings, std::span<const std:
 std::string render_github(std::span<const Finding> findings) {
   std::string out;
   for (const Finding& finding : findings) {
-    const FileLocation at = finding.location.value_or(FileLocation{});
-    out += fmt::format("::{} file={},line={},col={},title={}::{}\n", command_of(finding.severity),
-                       command_text(at.file, true), at.line, at.column,
+    const std::string about = finding.location ? "" : place_of(finding) + ": ";
+    out += fmt::format("::{} {}title={}::{}\n", command_of(finding.severity), github_place(finding),
                        command_text(finding.rule, true),
-                       command_text(finding.message + ". " + finding.fix, false));
+                       command_text(about + finding.message + ". " + finding.fix, false));
   }
   return out;
 }

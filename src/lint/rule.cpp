@@ -10,7 +10,7 @@ namespace {
 auto order_of(const Finding& finding) {
   static const FileLocation nowhere;
   const FileLocation& at = finding.location ? *finding.location : nowhere;
-  return std::tie(at.file, at.line, at.column, finding.rule, finding.message);
+  return std::tie(at.file, at.line, at.column, finding.entity, finding.rule, finding.message);
 }
 
 }  // namespace
@@ -28,11 +28,18 @@ const Rule& rule_of(RuleTable table, std::string_view id) {
 
 Finding finding_of(const Rule& rule, FileLocation place, std::string message,
                    std::vector<std::string> evidence) {
+  Finding finding =
+      finding_about(rule, {EntityKind::file, place.file}, std::move(message), std::move(evidence));
+  finding.location = std::move(place);
+  return finding;
+}
+
+Finding finding_about(const Rule& rule, Entity entity, std::string message,
+                      std::vector<std::string> evidence) {
   Finding finding;
   finding.rule = rule.id;
   finding.severity = rule.severity;
-  finding.entity = {EntityKind::file, place.file};
-  finding.location = std::move(place);
+  finding.entity = std::move(entity);
   finding.message = std::move(message);
   finding.cause = rule.why;
   finding.fix = rule.fix;

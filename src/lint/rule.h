@@ -38,7 +38,11 @@ const Rule& rule_of(RuleTable table, std::string_view id);
 Finding finding_of(const Rule& rule, FileLocation place, std::string message,
                    std::vector<std::string> evidence = {});
 
-// In the order of the file's name, line and column; of one place in the order of rule ids.
+// The same about something that is in no file.
+Finding finding_about(const Rule& rule, Entity entity, std::string message,
+                      std::vector<std::string> evidence = {});
+
+// In the order of the file's name, line and column, or of the entity's; of one place in the order of rule ids.
 void sort_findings(std::vector<Finding>& findings);
 
 }  // namespace stoker::lint

@@ -8,7 +8,21 @@
 
 namespace stoker {
 
-enum class EntityKind { node, gpu, mig, nvlink, nvswitch, port, nic, process, pod, job, file };
+enum class EntityKind {
+  node,
+  gpu,
+  mig,
+  nvlink,
+  nvswitch,
+  port,
+  nic,
+  process,
+  pod,
+  job,
+  file,
+  object,
+  cluster
+};
 
 // Stable lower-case word, e.g. "gpu".
 const char* to_string(EntityKind kind);
@@ -16,7 +30,8 @@ const char* to_string(EntityKind kind);
 std::optional<EntityKind> entity_kind_of(std::string_view word);
 
 // `id` names one entity of its kind for good: a GPU's or MIG instance's UUID, "<gpu uuid>/<link>"
-// for an NVLink, a host name for the node, "<pid>" for a process, a path for a file.
+// for an NVLink, a host name for the node, "<pid>" for a process, a path for a file, "<namespace>/<Kind>/<name>" for an
+// object of Kubernetes, the context's name for a cluster.
 struct Entity {
   EntityKind kind = EntityKind::node;
   std::string id;

@@ -34,8 +34,9 @@ struct Finding {
   std::optional<WallTime> since;
   Entity entity;
   std::optional<FileLocation> location;
-  std::string message;                // what is so, in one sentence
-  std::string cause;                  // why, as far as known
+  std::string field;    // of an object of an API: "spec.containers[0].image"; empty elsewhere
+  std::string message;  // what is so, in one sentence
+  std::string cause;    // why, as far as known
   std::optional<Action> action;       // what to do, from the fixed vocabulary
   std::string fix;                    // how, in words
   std::string source;                 // URL or document that the judgement rests on

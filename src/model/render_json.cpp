@@ -93,6 +93,7 @@ void write_finding(JsonWriter& json, const Finding& finding) {
   json.member_or_null("file", location.file);
   member_or_null(json, "line", location.line);
   member_or_null(json, "column", location.column);
+  if (!finding.field.empty()) json.member("field", finding.field);
   json.member("message", finding.message);
   json.member_or_null("cause", finding.cause);
   json.member_or_null("action", finding.action ? to_string(*finding.action) : "");

@@ -41,6 +41,7 @@ std::string headline(const Finding& finding) {
     if (finding.location->column > 0) text += fmt::format(":{}", finding.location->column);
   } else if (!finding.entity.id.empty()) {
     text += fmt::format("  {} {}", to_string(finding.entity.kind), finding.entity.id);
+    if (!finding.field.empty()) text += " " + finding.field;
   }
   if (finding.state != FindingState::firing)
     text += fmt::format("  ({})", to_string(finding.state));

@@ -21,7 +21,7 @@ std::optional<Enum> value_of(std::string_view word, Enum last) {
 }  // namespace
 
 std::optional<EntityKind> entity_kind_of(std::string_view word) {
-  return value_of(word, EntityKind::file);
+  return value_of(word, EntityKind::cluster);
 }
 std::optional<Action> action_of(std::string_view word) {
   return value_of(word, Action::contact_vendor);
@@ -43,6 +43,8 @@ const char* to_string(EntityKind kind) {
     case EntityKind::pod: return "pod";
     case EntityKind::job: return "job";
     case EntityKind::file: return "file";
+    case EntityKind::object: return "object";
+    case EntityKind::cluster: return "cluster";
   }
   return "node";
 }

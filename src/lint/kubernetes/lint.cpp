@@ -88,22 +88,9 @@ class Linter {
     if (workload.pods.empty()) return;
     ++out_.workloads;
     const std::size_t before = out_.findings.size();
-    check(workload);
+    check_workload(workload, {.file = file_, .source = blanked_, .services = services_},
+                   out_.findings, out_.repairs);
     out_.ignored += take_out_annotated(workload, before, out_.findings);
-  }
-
-  void check(const Workload& workload) {
-    const Evidence evidence = evidence_of(workload);
-    const Subject subject{workload,  evidence,      file_,       blanked_,
-                          services_, out_.findings, out_.repairs};
-    check_object(subject);
-    check_secrets(subject);
-    if (!workload.has_gpus()) return;
-    for (const auto each : {check_images, check_gpus, check_resources, check_shared_memory,
-                            check_probes, check_models, check_checkpoints, check_parallel,
-                            check_environment, check_node_access, check_fields, check_placement}) {
-      each(subject);
-    }
   }
 
   const std::string& file_;
@@ -116,6 +103,21 @@ class Linter {
 };
 
 }  // namespace
+
+void check_workload(const Workload& workload, const Around& around, std::vector<Finding>& findings,
+                    std::vector<Repair>& repairs) {
+  const Evidence evidence = evidence_of(workload);
+  const Subject subject{workload,        evidence, around.file, around.source,
+                        around.services, findings, repairs};
+  check_object(subject);
+  check_secrets(subject);
+  if (!workload.has_gpus()) return;
+  for (const auto each : {check_images, check_gpus, check_resources, check_shared_memory,
+                          check_probes, check_models, check_checkpoints, check_parallel,
+                          check_environment, check_node_access, check_fields, check_placement}) {
+    each(subject);
+  }
+}
 
 Manifest lint_manifest(std::string_view text, const std::string& file) {
   const TemplateText blanked = without_actions(text);

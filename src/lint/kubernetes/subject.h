@@ -59,6 +59,17 @@ inline bool is_work(const Evidence& evidence) {
   return evidence.purpose != Purpose::benchmark && evidence.purpose != Purpose::system;
 }
 
+// Where a workload stands.
+struct Around {
+  std::string_view file;
+  const TemplateText& source;
+  const std::vector<yaml::View>& services;
+};
+
+// All checks of one workload, each adding what it finds.
+void check_workload(const Workload& workload, const Around& around, std::vector<Finding>& findings,
+                    std::vector<Repair>& repairs);
+
 // The checks: one function a theme, each adding what it finds.
 void check_images(const Subject& subject);
 void check_secrets(const Subject& subject);
