@@ -12,8 +12,10 @@ namespace stoker::app {
 
 struct LintLook {
   std::vector<Finding> findings;
-  std::vector<std::string> files;   // that were looked at
+  std::vector<std::string>
+      files;  // that were looked at; of a cluster the objects, by entity_word()
   std::vector<std::string> unread;  // why others were not
+  std::string_view what = "file";   // that `files` are
   bool with_patch = false;          // is `patch` wanted?
   std::string patch;                // what --fix prints: a unified diff of all files
   std::size_t ignored = 0;          // findings that a comment or annotation wants ignored

@@ -13,6 +13,7 @@
 #include "lint/baseline.h"
 #include "lint/formats.h"
 #include "lint/lint_config.h"
+#include "lint_cluster.h"
 #include "lint_rules_text.h"
 #include "lint_run.h"
 #include "verbs.h"
@@ -30,11 +31,15 @@ constexpr const char* lint_examples = R"(Examples:
   stoker lint deploy/ --baseline lint.baseline
                                          only what is new since then
   stoker lint deploy/ --fix | git apply  repair what is repaired exactly: a missing sizeLimit, a limit of GPUs
+  stoker lint --cluster                  the objects of the cluster that kubectl would ask, and its nodes
+  stoker lint --cluster --context prod --namespace ml -o json
   stoker lint --explain shm-missing      why a rule is one, and who says so
 
 A finding is left out by the comment `# stoker-lint-ignore: RULE` on its line or above it, by the annotation
 stoker.dev/lint-ignore, and by kube-linter's annotations. The file .stoker-lint.yaml in this folder, or
 --config FILE, turns rules off or gives them other severities.
+A cluster is only read; docs/kubernetes/lint-cluster-role.yaml is all that it needs to be allowed. In a pod the pod's own
+service account is used.
 Exit codes: 0 nothing at or above --fail-on, 1 something, 2 could not look at all of it, or wrong usage.)";
 
 struct LintFlags {
@@ -45,6 +50,8 @@ struct LintFlags {
   std::string new_baseline;
   std::string fail_on;
   std::string explain;
+  ClusterQuestion cluster;
+  bool ask_cluster = false;
   bool all = false;
   bool list = false;
   bool fix = false;
@@ -76,22 +83,42 @@ void print_findings(const LintFlags& flags, const LintLook& look) {
     fmt::print("{}", lint::render_github(look.findings));
   } else {
     fmt::print("{}", render_table(look.findings, table_style()));
-    fmt::print("{}{} finding{} in {} file{}{}\n", look.findings.empty() ? "" : "\n",
+    fmt::print("{}{} finding{} in {} {}{}{}\n", look.findings.empty() ? "" : "\n",
                look.findings.empty() ? "no" : std::to_string(look.findings.size()),
-               look.findings.size() == 1 ? "" : "s", look.files.size(),
+               look.findings.size() == 1 ? "" : "s", look.files.size(), look.what,
                look.files.size() == 1 ? "" : "s",
                look.ignored > 0 ? fmt::format(", {} ignored", look.ignored) : "");
   }
 }
 
+// What can't be done together; empty: nothing.
+std::string usage_problem(const LintFlags& flags) {
+  if (flags.ask_cluster && !flags.paths.empty())
+    return "say either --cluster or what files to look at";
+  if (flags.ask_cluster && flags.fix) return "--fix is for files: nothing is changed in a cluster";
+  const bool of_cluster = !flags.cluster.kubeconfig.empty() || !flags.cluster.context.empty() ||
+                          !flags.cluster.name_space.empty() || !flags.cluster.token_file.empty();
+  if (of_cluster && !flags.ask_cluster)
+    return "--kubeconfig, --context, --namespace and --token-file are about --cluster";
+  if (!flags.ask_cluster && flags.paths.empty())
+    return "say what to look at: files, folders, - for standard input, or --cluster";
+  return {};
+}
+
+Result<LintLook> look_as_asked(const LintFlags& flags) {
+  if (flags.ask_cluster) return look_at_cluster(flags.cluster);
+  return look_at(flags.paths, flags.fix);
+}
+
 int run_lint(const LintFlags& flags) {
   if (flags.list) return list_lint_rules(flags.format == "json");
   if (!flags.explain.empty()) return explain_lint_rule(flags.explain);
-  if (flags.paths.empty())
-    return complain("say what to look at: files, folders, or - for standard input");
+  if (const auto problem = usage_problem(flags); !problem.empty()) return complain(problem);
   const auto config = config_of(flags);
   if (!config) return complain(config.error().describe());
-  LintLook look = look_at(flags.paths, flags.fix);
+  auto looked = look_as_asked(flags);
+  if (!looked) return complain(looked.error().describe());
+  LintLook look = *std::move(looked);
   lint::apply_severities(*config, look.findings);
   const Severity least = flags.all ? Severity::info : Severity::warning;
   std::erase_if(look.findings, [&](const Finding& each) { return each.severity < least; });
@@ -136,6 +163,18 @@ void add_lint_verb(CLI::App& app, int& exit_code) {
   verb->add_option("-o,--output", flags->format, "How to print (default: table)")
       ->type_name("table|json|sarif|junit|github")
       ->check(CLI::IsMember({"table", "json", "sarif", "junit", "github"}));
+  verb->add_flag("--cluster", flags->ask_cluster, "The objects of a running Kubernetes cluster");
+  verb->add_option("--kubeconfig", flags->cluster.kubeconfig,
+                   "How to reach it (default: KUBECONFIG, ~/.kube/config, or in a pod its account)")
+      ->type_name("FILE");
+  verb->add_option("--context", flags->cluster.context, "Of the kubeconfig (default: its current)")
+      ->type_name("NAME");
+  verb->add_option("--namespace", flags->cluster.name_space,
+                   "Only this one, and nothing about nodes")
+      ->type_name("NAME");
+  verb->add_option("--token-file", flags->cluster.token_file,
+                   "A bearer token in place of the kubeconfig's; read again for every request")
+      ->type_name("FILE");
   verb->add_flag("--all", flags->all, "Also what is only good to know (severity info)");
   verb->add_option("--fail-on", flags->fail_on,
                    "Least severity that makes the exit code 1 (default: warning)")

@@ -57,7 +57,7 @@ resolvConf: ""
 
 
 def kubelet_program():
-    """The kubelet that `./dev test --real` builds from Debian's source package (tools/dev/kubelet.sh)."""
+    """The kubelet that `./dev test --real` builds from Debian's source package (tools/dev/kubernetes.sh)."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     program = cache / "stoker/kubelet-1.20.2/kubelet"
     if not program.exists():

@@ -99,7 +99,7 @@ dev_test() {
     --real)
       test_setup
       dev_clients
-      dev_kubelet
+      dev_kubernetes
       suite release -L real
       suite asan-ubsan -LE 'real|noasan'
       suite tsan -LE 'real|notsan'
