@@ -122,6 +122,16 @@ TEST(Lint, prints_a_patch_that_repairs_and_that_patch_takes) {
   EXPECT_EQ(after.out.find("gpu-requests-only"), std::string::npos) << after.out;
 }
 
+TEST(Lint, reads_a_shell_script_for_its_variables_alone) {
+  const TempFolder folder;
+  folder.write("launch.sh", "usage()\n{\n  echo \"a: [b\"\n}\ngrep -q '#SBATCH' x.sbatch\n");
+  folder.write("start.sh", "#!/bin/bash\nexport NCCL_ALGOO=Ring\npython train.py\n");
+  const auto out = run_stoker({"lint", folder.path("")});
+  EXPECT_EQ(out.out.find("manifest-broken"), std::string::npos) << out.out;
+  EXPECT_NE(out.out.find("nccl-misspelt"), std::string::npos) << out.out;
+  EXPECT_NE(out.out.find("1 finding in 2 files"), std::string::npos) << out.out;
+}
+
 TEST(Lint, explains_rules_and_lists_them) {
   const auto explained = run_stoker({"lint", "--explain", "shm-missing"});
   EXPECT_EQ(explained.status, 0);

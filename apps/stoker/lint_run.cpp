@@ -8,6 +8,7 @@
 
 #include "catalog/yaml/view.h"
 #include "event/log_file.h"
+#include "lint/env/env_text.h"
 #include "lint/env/environment.h"
 #include "lint/ignore.h"
 #include "lint/kubernetes/fixes.h"
@@ -93,6 +94,15 @@ std::string patch_name(std::string_view path) {
   return std::string(path.starts_with('/') ? path.substr(1) : path);
 }
 
+// A script of a shell: nothing here reads it as YAML.
+bool is_shell_script(const std::string& name, std::string_view text) {
+  const auto extension = std::filesystem::path(name).extension();
+  if (extension == ".sh" || extension == ".bash" || extension == ".sbatch" || extension == ".slurm")
+    return true;
+  const auto first = text.substr(0, text.find('\n'));
+  return first.starts_with("#!") && first.find("sh") != std::string_view::npos;
+}
+
 void look_at_one(const std::string& path, bool named, LintLook& look, SlurmFiles& slurm) {
   auto text = read_whole(path);
   if (!text) {
@@ -105,6 +115,14 @@ void look_at_one(const std::string& path, bool named, LintLook& look, SlurmFiles
     slurm.names.push_back(name);
     slurm.texts.push_back(std::move(*text));
     return;
+  }
+  if (is_shell_script(name, *text)) {
+    look.files.push_back(name);
+    const auto reader = lint::EnvReader::script;
+    auto found = lint_environment(lint::read_environment_text(*text, name, reader),
+                                  {.nccl = {}, .several_hosts = {}, .reader = reader});
+    look.ignored += lint::take_out_ignored(*text, found);
+    return add_findings(std::move(found), look);
   }
   // Other scripts and configurations of a folder are none of ours.
   const auto extension = std::filesystem::path(name).extension();

@@ -195,9 +195,12 @@ Result<Document> Document::parse(const Piece& piece, const std::string& file) {
   parsed->first_line = piece.first_line;
   if (parsed->diag == nullptr) return fail(ErrorCode::internal, "libfyaml has no memory");
   fy_parse_cfg cfg{};
-  // Its accelerators only cost time where a key is looked for once or twice.
-  cfg.flags = static_cast<fy_parse_cfg_flags>(FYPCF_COLLECT_DIAG | FYPCF_ALLOW_DUPLICATE_KEYS |
-                                              FYPCF_DISABLE_ACCELERATORS);
+  // Its accelerators only cost time where a key is looked for once or twice. A bracket that closes at the indentation of
+  // its key is against YAML 1.2 (section 7.4), and taken by every reader that these files are written for: kubectl's
+  // sigs.k8s.io/yaml, PyYAML.
+  cfg.flags =
+      static_cast<fy_parse_cfg_flags>(FYPCF_COLLECT_DIAG | FYPCF_ALLOW_DUPLICATE_KEYS |
+                                      FYPCF_DISABLE_ACCELERATORS | FYPCF_SLOPPY_FLOW_INDENTATION);
   cfg.diag = parsed->diag.get();
   parsed->document = fy_document_build_from_string(&cfg, piece.text.data(), piece.text.size());
   if (parsed->document == nullptr) {

@@ -67,6 +67,14 @@ TEST(View, an_alias_bomb_takes_no_memory) {
   EXPECT_TRUE(document.root().find("a39").is_list());
 }
 
+TEST(Document, may_close_a_bracket_at_the_indentation_of_its_key) {
+  const Piece piece{"a:\n  b: [\n    x\n  ]\n  c: {\n  d: [\n1]\n  }\n", 1};
+  const auto document = Document::parse(piece, "f.yaml");
+  ASSERT_TRUE(document) << document.error().describe();
+  EXPECT_TRUE(document->root().at("a.b").is_list());
+  EXPECT_TRUE(document->root().at("a.c.d").is_list());
+}
+
 TEST(Document, of_ten_thousand_levels_is_refused) {
   EXPECT_NE(view_refusal(std::string(10000, '[') + std::string(10000, ']')), "");
   EXPECT_NE(view_refusal(std::string(10000, '[')), "");

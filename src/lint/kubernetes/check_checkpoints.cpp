@@ -1,5 +1,6 @@
 // Analyzer stage: whether a training's checkpoints outlive its pods.
 #include <algorithm>
+#include <array>
 
 #include "lint/kubernetes/script_words.h"
 #include "lint/kubernetes/storage.h"
@@ -23,6 +24,12 @@ bool names_a_store(const Container& container) {
          std::ranges::any_of(container.env, [&](const EnvVar& variable) {
            return is_store(variable.value.text());
          });
+}
+
+// May a template write a place there that is not seen here?
+bool may_name_a_store(const Container& container) {
+  return std::ranges::any_of(std::array{"command", "args", "env"},
+                             [&](const char* key) { return container.may_gain(key); });
 }
 
 // Of a checkpoint directory named in the command: why nothing of it is found later; empty: it is kept, or not known.
@@ -65,8 +72,10 @@ void check_checkpoints(const Subject& subject) {
   if (subject.evidence.purpose != Purpose::training) return;
   for (const Pod& pod : subject.workload.pods) {
     for (const Container& container : pod.containers) {
-      if (!container.gpus.any || container.init || container.sidecar || pod.open) continue;
-      if (!is_complete(pod, container) || names_a_store(container)) continue;
+      if (!container.gpus.any || container.init || container.sidecar) continue;
+      if (!is_complete(pod, container) || !has_all_volumes(pod, container) ||
+          names_a_store(container) || may_name_a_store(container))
+        continue;
       if (check_directory(subject, pod, container) || has_lasting_mount(pod, container)) continue;
       subject.add(RuleId::checkpoint_missing, container.place(),
                   fmt::format("{} trains and mounts nothing that outlives its pod",

@@ -30,16 +30,14 @@ bool is_debugging(std::string_view name, std::string_view value) {
 }
 
 void check_debugging(const Subject& subject, const Container& container) {
-  std::string seen;
-  yaml::View first;
   const auto take = [&](std::string_view name, std::string_view value, yaml::View from) {
     if (!is_debugging(name, value)) return;
     // A chart that sets it only where somebody asks for it.
     if (subject.source.depth_at(from.place().line) >
         subject.source.depth_at(container.place().line))
       return;
-    if (!first.exists() || name == "NCCL_DEBUG") first = from;
-    seen += fmt::format("{}{}={}", seen.empty() ? "" : " ", name, value);
+    subject.add(RuleId::debug_left, from.place(),
+                fmt::format("{} runs with {}={}", subject.name_of(container), name, value));
   };
   for (const EnvVar& variable : container.env) {
     take(variable.name, variable.value.text(), variable.entry);
@@ -49,9 +47,6 @@ void check_debugging(const Subject& subject, const Container& container) {
     if (equals == std::string_view::npos) continue;
     take(word.text.substr(0, equals), word.text.substr(equals + 1), word.from);
   }
-  if (seen.empty()) return;
-  subject.add(RuleId::debug_left, first.place(),
-              fmt::format("{} runs with {}", subject.name_of(container), seen));
 }
 
 // Told by check_debugging(), which knows what the container is for.

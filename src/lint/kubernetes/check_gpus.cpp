@@ -95,7 +95,7 @@ void check_resource(const Subject& subject, const Container& container, View key
   if (is_limit) return;
   const View limit = container.limits.find(resource);
   if (!limit.exists()) {
-    if (container.open) return;
+    if (container.may_gain("resources")) return;
     subject.add(RuleId::gpu_requests_only, key.place(),
                 fmt::format("{} has {}: {} in requests and not in limits",
                             subject.name_of(container), resource, value.text()));
@@ -110,6 +110,10 @@ void check_resource(const Subject& subject, const Container& container, View key
   }
 }
 
+std::string_view gpus_text(const Container& container) {
+  return container.gpus.resource.empty() ? "GPUs by a claim" : container.gpus.resource;
+}
+
 void check_helper(const Subject& subject, const Pod& pod, const Container& container) {
   if (!container.gpus.any || !is_helper(container)) return;
   const bool others = std::ranges::any_of(pod.containers, [&](const Container& other) {
@@ -118,7 +122,21 @@ void check_helper(const Subject& subject, const Pod& pod, const Container& conta
   if (!others) return;
   subject.add(RuleId::gpu_on_sidecar, container.place(),
               fmt::format("{} asks for {} beside the container that computes",
-                          subject.name_of(container), container.gpus.resource));
+                          subject.name_of(container), gpus_text(container)));
+}
+
+// A pod holds what its init containers ask for as long as it lives.
+void check_init(const Subject& subject, const Pod& pod, const Container& container) {
+  if (!container.gpus.any || !container.init || pod.row->gives == Gives::runtime) return;
+  const bool others = std::ranges::any_of(pod.containers, [&](const Container& other) {
+    return !other.init &&
+           (other.gpus.any || other.may_gain("resources") || !other.image.is_scalar());
+  });
+  if (others || pod.partial || pod.may_gain("containers")) return;
+  subject.add(RuleId::gpu_on_sidecar, container.place(),
+              fmt::format("{} asks for {}, ends before the work begins, and no other container "
+                          "of the pod has GPUs",
+                          subject.name_of(container), gpus_text(container)));
 }
 
 }  // namespace
@@ -144,6 +162,7 @@ void check_gpus(const Subject& subject) {
       container.requests.each_entry(
           [&](View key, View value) { check_resource(subject, container, key, value, false); });
       check_helper(subject, pod, container);
+      check_init(subject, pod, container);
     }
   }
 }

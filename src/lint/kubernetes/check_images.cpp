@@ -46,9 +46,12 @@ void check_image(const Subject& subject, const Container& container) {
     subject.add(rule, container.image.place(),
                 fmt::format("{} runs {}: {}", subject.name_of(container), image, what));
   };
-  if (is_placeholder(image) || is_no_repository(name.repository)) {
+  if (is_no_repository(name.repository)) {
     if (subject.evidence.purpose == Purpose::system) return;
-    return say(RuleId::image_placeholder, "that can't be the name of an image");
+    say(RuleId::image_placeholder, "that can't be the name of an image");
+    if (name.tag.empty()) return;
+  } else if (is_placeholder(image) && subject.evidence.purpose != Purpose::system) {
+    say(RuleId::image_placeholder, "a note to the reader");
   }
   if (name.digest) return;
   if (name.tag.empty()) return say(RuleId::image_untagged, "no tag and no digest");

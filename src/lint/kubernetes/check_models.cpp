@@ -89,7 +89,8 @@ void check_models(const Subject& subject) {
   for (const Pod& pod : subject.workload.pods) {
     if (pod.row->gives == Gives::kserve || pod.row->gives == Gives::runtime) continue;
     for (const Container& container : pod.containers) {
-      if (!fetches_at_all(subject, pod, container) || !is_complete(pod, container) || pod.open)
+      if (!fetches_at_all(subject, pod, container) || !is_complete(pod, container) ||
+          !has_all_volumes(pod, container))
         continue;
       if (has_lasting_mount(pod, container) || looks_up_only_locally(container)) continue;
       const auto download = download_of(subject, container);

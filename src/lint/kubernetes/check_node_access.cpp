@@ -7,6 +7,8 @@
 namespace stoker::lint::kubernetes {
 namespace {
 
+using yaml::View;
+
 // Folders of the node that GPU work mounts with reason: shared memory, devices, RDMA, what the provider's driver and
 // network plugins put there (GKE: https://cloud.google.com/kubernetes-engine/docs/how-to/gpu-bandwidth-gpudirect-tcpx).
 bool is_usual(std::string_view path) {
@@ -29,30 +31,47 @@ bool is_usual(std::string_view path) {
 void check_mounts(const Subject& subject, const Pod& pod, const Container& container,
                   std::vector<std::string_view>& told) {
   for (const Mount& mount : mounts_of(pod, container)) {
-    const yaml::View path = mount.volume.at("hostPath.path");
+    const View path = mount.volume.at("hostPath.path");
     const auto name = mount.view.find("name").text();
     if (!path.exists() || is_usual(path.text()) || std::ranges::find(told, name) != told.end())
       continue;
+    // A test may look at folders of the node, not at all of it.
+    if (!is_work(subject.evidence) && path.text() != "/") continue;
     told.push_back(name);
     subject.add(
-        RuleId::host_path, path.place(),
+        RuleId::host_path, key_place(mount.volume, "hostPath"),
         fmt::format("{} mounts {} of the node at {}", subject.name_of(container),
                     is_filled_in_later(path.text()) ? "a folder" : path.text(), mount.path));
+  }
+}
+
+// A monitor sees every GPU of its node without asking for one, by the container runtime
+// (https://github.com/NVIDIA/dcgm-exporter etc/, dcgm-exporter.yaml asks for none).
+void check_monitor(const Subject& subject) {
+  if (subject.workload.kind != "DaemonSet") return;
+  for (const Pod& pod : subject.workload.pods) {
+    for (const Container& container : pod.containers) {
+      if (container.image.text().find("dcgm-exporter") == std::string_view::npos) continue;
+      if (!container.gpus.any) continue;
+      subject.add(
+          RuleId::gpu_held_by_monitor, container.place(),
+          fmt::format("{} takes a GPU of every node from the work", subject.name_of(container)));
+    }
   }
 }
 
 }  // namespace
 
 void check_node_access(const Subject& subject) {
-  if (!is_work(subject.evidence)) return;
+  if (subject.evidence.purpose == Purpose::system) return check_monitor(subject);
   for (const Pod& pod : subject.workload.pods) {
     std::vector<std::string_view> told;
     for (const Container& container : pod.containers) {
-      if (!container.gpus.any) continue;
+      // The head of a cluster without GPUs writes to the node as its workers do.
       check_mounts(subject, pod, container, told);
-      const yaml::View privileged = container.view.at("securityContext.privileged");
-      if (privileged.text() != "true") continue;
-      subject.add(RuleId::privileged, privileged.place(),
+      const View security = container.view.find("securityContext");
+      if (!container.gpus.any || security.find("privileged").text() != "true") continue;
+      subject.add(RuleId::privileged, key_place(security, "privileged"),
                   fmt::format("{} is privileged", subject.name_of(container)));
     }
   }

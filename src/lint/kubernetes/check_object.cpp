@@ -21,7 +21,7 @@ void check_selector(const Subject& subject, const Pod& pod) {
     if (is_filled_in_later(key.text()) || is_filled_in_later(value.text()) ||
         is_filled_in_later(label.text()))
       return;
-    if (!label.exists() && pod.open) return;
+    if (!label.exists() && !subject.source.holes.empty()) return;
     subject.add(RuleId::selector_mismatch, key.place(),
                 fmt::format("{} selects pods with {}={}, and its own have {}", subject.name(),
                             key.text(), value.text(),
@@ -50,7 +50,7 @@ void check_rollout(const Subject& subject, const Pod& pod) {
                             ? std::optional<int>(1)
                             : whole_number<int>(spec.find("replicas").text());
   if (unavailable.exists() || (surge.exists() && is_zero(surge)) || !replicas || *replicas > 3 ||
-      pod.open)
+      !subject.source.holes.empty())
     return;
   subject.add(RuleId::surge_by_default, subject.workload.object.at("kind").place(),
               fmt::format("{} has {} replica{} and no rollout of its own", subject.name(),
@@ -59,7 +59,7 @@ void check_rollout(const Subject& subject, const Pod& pod) {
 
 void check_ending(const Subject& subject, const Pod& pod) {
   const bool job = pod.row->group == "batch" || pod.row->group == "jobset.x-k8s.io";
-  if (!job || pod.partial || pod.open || pod.containers.empty()) return;
+  if (!job || pod.partial || pod.may_gain("restartPolicy") || pod.containers.empty()) return;
   const View policy = pod.spec.find("restartPolicy");
   const auto word = policy.text();
   // JobSet's controller sets OnFailure where nothing is said (pkg/webhooks/jobset_webhook.go).
@@ -71,7 +71,7 @@ void check_ending(const Subject& subject, const Pod& pod) {
 }
 
 void check_volumes(const Subject& subject, const Pod& pod) {
-  if (pod.row->gives != Gives::nothing || pod.partial || pod.open) return;
+  if (pod.row->gives != Gives::nothing || pod.partial || pod.may_gain("volumes")) return;
   const View claims = subject.workload.object.at("spec.volumeClaimTemplates");
   for (const Container& container : pod.containers) {
     for (const Mount& mount : mounts_of(pod, container)) {

@@ -62,7 +62,10 @@ Ranks vllm_ranks(const Container& container) {
   times(ranks, container, "pipeline parallel", {"--pipeline-parallel-size", "-pp"});
   times(ranks, container, "data parallel", {"--data-parallel-size", "-dp"});
   // One rank is the default, where the command is vLLM's own and nothing else may set it.
-  if (!ranks.stated && !has_option(container, {"--config"}) && !container.words.empty()) {
+  // https://docs.vllm.ai/projects/vllm-omni: the stages of --omni have sizes of their own.
+  const bool elsewhere = has_option(container, {"--config", "--omni", "--stage-configs-path"}) ||
+                         container.may_gain("command") || container.may_gain("args");
+  if (!ranks.stated && !elsewhere && !container.words.empty()) {
     const auto server = std::ranges::find_if(container.words, [](const Word& word) {
       return base_name(word.text) == "vllm" || word.text.starts_with("vllm.entrypoints");
     });

@@ -27,6 +27,8 @@ void check_placement(const Subject& subject) {
     const auto with_gpus =
         std::ranges::find_if(pod.containers, [](const Container& each) { return each.gpus.any; });
     if (with_gpus == pod.containers.end() || !is_complete(pod, *with_gpus) || pod.open) continue;
+    if (pod.may_gain("nodeSelector") || pod.may_gain("affinity") || pod.may_gain("tolerations"))
+      continue;
     const View spec = pod.spec;
     if (!spec.find("nodeSelector").is_map() && !spec.at("affinity.nodeAffinity").is_map() &&
         !spec.find("nodeName").exists()) {

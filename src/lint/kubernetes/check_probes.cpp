@@ -111,4 +111,17 @@ void check_probes(const Subject& subject) {
   }
 }
 
+// A runtime of KServe gets its GPUs from the services that use it; that it is one for GPUs, its server says.
+void check_runtime_probes(const Subject& subject) {
+  const auto framework = subject.evidence.framework;
+  if (framework != Framework::vllm && framework != Framework::sglang && framework != Framework::tgi)
+    return;
+  for (const Pod& pod : subject.workload.pods) {
+    if (pod.row->purpose != Purpose::serving || pod.row->gives != Gives::runtime) continue;
+    for (const Container& container : pod.containers) {
+      if (!container.init && !is_helper(container)) check_restart(subject, container);
+    }
+  }
+}
+
 }  // namespace stoker::lint::kubernetes

@@ -16,7 +16,7 @@ void check_resources(const Subject& subject) {
   if (!is_work(subject.evidence) || is_given_defaults(subject)) return;
   for (const Pod& pod : subject.workload.pods) {
     for (const Container& container : pod.containers) {
-      if (container.init || !has_all_resources(pod, container)) continue;
+      if (!has_all_resources(pod, container)) continue;
       if (!container.limits.find("memory").exists()) {
         subject.add(RuleId::memory_limit_missing, container.place(),
                     fmt::format("{} has GPUs and no memory limit", subject.name_of(container)));

@@ -1,6 +1,7 @@
 // Analyzer stage: /dev/shm.
 #include <algorithm>
 
+#include "base/text.h"
 #include "lint/kubernetes/quantity.h"
 #include "lint/kubernetes/subject.h"
 
@@ -10,14 +11,26 @@ namespace {
 // NVIDIA's advice for containers is --shm-size=1g (NCCL user guide, Troubleshooting, Shared memory).
 constexpr double least_bytes = 0x1p30;
 
+// Has the container one process, or processes that share nothing through /dev/shm? Of an MPIJob the launcher starts
+// slotsPerWorker of them, whatever they run
+// (https://github.com/kubeflow/mpi-operator pkg/apis/kubeflow/v2beta1/types.go).
+bool is_one_process(const Subject& subject) {
+  const auto slots = whole_number<int>(subject.workload.object.at("spec.slotsPerWorker").text());
+  if (subject.workload.kind == "MPIJob" && slots.value_or(1) > 1) return false;
+  switch (subject.evidence.framework) {
+    case Framework::tensorflow:
+    case Framework::jax:
+    case Framework::mindspore:
+    case Framework::ollama:
+    case Framework::llama_cpp: return true;
+    default: return false;
+  }
+}
+
 // Why this container shares memory; empty: nothing says that it does.
 std::string sharing(const Subject& subject, const Container& container) {
   const auto framework = subject.evidence.framework;
-  // They have one process a container, or share nothing through /dev/shm.
-  if (framework == Framework::tensorflow || framework == Framework::jax ||
-      framework == Framework::mindspore || framework == Framework::ollama) {
-    return {};
-  }
+  if (is_one_process(subject)) return {};
   if (subject.evidence.purpose == Purpose::system) return {};
   if (subject.evidence.purpose == Purpose::benchmark && framework != Framework::nccl_tests)
     return {};
@@ -53,16 +66,16 @@ void check_size(const Subject& subject, const Container& container, const Mount&
 
 // Half of the memory limit, which a tmpfs has of the memory where nothing is said
 // (https://docs.kernel.org/filesystems/tmpfs.html), in whole MiB.
-void repair_size(const Subject& subject, const Container& container, yaml::View empty_dir) {
+void repair_size(const Subject& subject, const Container& container, yaml::View volume) {
   const auto limit = quantity_of(container.limits.find("memory").text());
   if (!limit || *limit < 0x1p21 || *limit > 0x1p50 || subject.source.templated) return;
-  yaml::Place medium;
-  empty_dir.each_entry([&](yaml::View key, yaml::View) {
-    if (key.text() == "medium") medium = key.place();
-  });
+  const auto medium = key_place(volume.find("emptyDir"), "medium");
   const auto size = fmt::format("sizeLimit: {}Mi", static_cast<std::int64_t>(*limit / 0x1p21));
-  subject.repairs.push_back(
-      {row_of(RuleId::shm_unbounded).id, empty_dir.place(), medium, {size}, size + ", "});
+  subject.repairs.push_back({row_of(RuleId::shm_unbounded).id,
+                             key_place(volume, "emptyDir"),
+                             medium,
+                             {size},
+                             size + ", "});
 }
 
 // Does something add volumes to the pod at run time? KubeRay and KServe do; a TrainJob takes its runtime's as they are
@@ -80,8 +93,8 @@ void check_container(const Subject& subject, const Pod& pod, const Container& co
       std::ranges::find_if(mounts, [](const Mount& mount) { return is_shm(mount.path); });
   if (shm == mounts.end()) {
     const auto why = sharing(subject, container);
-    const bool given =
-        is_given_volumes(subject, pod) || pod.open || pod.spec.find("hostIPC").text() == "true";
+    const bool given = is_given_volumes(subject, pod) || !has_all_volumes(pod, container) ||
+                       pod.spec.find("hostIPC").text() == "true";
     if (why.empty() || given || !has_all_resources(pod, container)) return;
     return subject.add(
         RuleId::shm_missing, container.place(),
@@ -93,14 +106,15 @@ void check_container(const Subject& subject, const Pod& pod, const Container& co
   const auto name = shm->view.find("name").text();
   // An action behind `medium: Memory` may write the limit.
   const int line = empty_dir.place().line;
-  const bool hidden = std::ranges::any_of(
-      subject.source.holes, [&](int hole) { return hole >= line && hole <= line + 2; });
+  const bool hidden = std::ranges::any_of(subject.source.holes, [&](const Hole& hole) {
+    return hole.line >= line && hole.line <= line + 2;
+  });
   if (hidden || std::ranges::find(told, name) != told.end()) return;
   told.push_back(name);
-  subject.add(RuleId::shm_unbounded, empty_dir.place(),
+  subject.add(RuleId::shm_unbounded, key_place(shm->volume, "emptyDir"),
               fmt::format("volume '{}' at /dev/shm of {} has no sizeLimit", name,
                           subject.name_of(container)));
-  repair_size(subject, container, empty_dir);
+  repair_size(subject, container, shm->volume);
 }
 
 }  // namespace

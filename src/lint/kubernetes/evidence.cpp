@@ -11,7 +11,7 @@
 namespace stoker::lint::kubernetes {
 namespace {
 
-enum class Where : std::uint8_t { word, module, script, image, config };
+enum class Where : std::uint8_t { word, module, script, folder, image, config };
 
 struct Sign {
   Where where;
@@ -42,6 +42,15 @@ bool image_has(std::string_view image, std::string_view part) {
 
 bool is_script(std::string_view word) { return word.ends_with(".py") || word.ends_with(".sh"); }
 
+// Is `folder` one of the folders of `path`?
+bool is_in_folder(std::string_view path, std::string_view folder) {
+  for (auto slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/')) {
+    if (path.substr(0, slash) == folder) return true;
+    path.remove_prefix(slash + 1);
+  }
+  return false;
+}
+
 // What of `container` is this sign; empty: nothing.
 std::string_view seen_in(const Container& container, const Sign& sign) {
   if (sign.where == Where::image) {
@@ -51,13 +60,25 @@ std::string_view seen_in(const Container& container, const Sign& sign) {
   for (const Word& word : container.words) {
     const auto text = word.text;
     if (text.starts_with('-')) continue;
-    const bool seen = (sign.where == Where::word && base_name(text) == sign.pattern) ||
-                      (sign.where == Where::module && text.starts_with(sign.pattern)) ||
-                      (sign.where == Where::script && is_script(text) &&
-                       base_name(text).find(sign.pattern) != std::string_view::npos);
+    const bool seen =
+        (sign.where == Where::word && base_name(text) == sign.pattern) ||
+        (sign.where == Where::module && text.starts_with(sign.pattern)) ||
+        (sign.where == Where::script && is_script(text) &&
+         base_name(text).find(sign.pattern) != std::string_view::npos) ||
+        (sign.where == Where::folder && is_script(text) && is_in_folder(text, sign.pattern));
     if (seen) return text;
   }
   return {};
+}
+
+// Is `part` one of the parts of a name such as "bert-train-2"?
+bool has_part(std::string_view name, std::string_view part) {
+  while (!name.empty()) {
+    const auto end = std::min(name.find('-'), name.size());
+    if (name.substr(0, end) == part) return true;
+    name.remove_prefix(std::min(end + 1, name.size()));
+  }
+  return false;
 }
 
 // Nothing but waiting: somebody will look in by hand.
@@ -175,13 +196,12 @@ class Judge {
   void by_name() {
     if (workload_.kind != "Job" && workload_.kind != "JobSet" && workload_.kind != "RayJob") return;
     const auto name = workload_.object.at("metadata.name").text();
-    constexpr std::array<std::string_view, 4> words = {"finetun", "fine-tun", "training", "train-"};
-    for (const auto word : words) {
-      if (name.find(word) == std::string_view::npos) continue;
-      evidence_.purpose = Purpose::training;
-      evidence_.reasons.push_back(fmt::format("it is called {}: training", name));
-      return;
-    }
+    constexpr std::array<std::string_view, 3> words = {"finetun", "fine-tun", "training"};
+    const bool named = std::ranges::any_of(
+        words, [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
+    if (!named && !has_part(name, "train") && !has_part(name, "trainer")) return;
+    evidence_.purpose = Purpose::training;
+    evidence_.reasons.push_back(fmt::format("it is called {}: training", name));
   }
 
   const Workload& workload_;
@@ -198,6 +218,7 @@ const char* to_string(Framework framework) {
     case Framework::tgi: return "TGI";
     case Framework::triton: return "Triton";
     case Framework::ollama: return "Ollama";
+    case Framework::llama_cpp: return "llama.cpp";
     case Framework::torch: return "PyTorch";
     case Framework::tensorflow: return "TensorFlow";
     case Framework::jax: return "JAX";

@@ -18,6 +18,7 @@ enum class Framework : std::uint8_t {
   tgi,
   triton,
   ollama,
+  llama_cpp,
   torch,
   tensorflow,
   jax,

@@ -7,7 +7,7 @@
 
 namespace stoker::lint::kubernetes {
 
-enum class Form : std::uint8_t { pod_template, pod_spec, container, trainer };
+enum class Form : std::uint8_t { pod_template, pod_spec, container, trainer, runner };
 enum class Purpose : std::uint8_t { unknown, training, serving, benchmark, system, notebook };
 enum class Gives : std::uint8_t { nothing, ray, kserve, runtime };
 

@@ -1,8 +1,10 @@
 #include "lint/kubernetes/lint.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "lint/kubernetes/annotations.h"
+#include "lint/kubernetes/claims.h"
 #include "lint/kubernetes/subject.h"
 #include "lint/kubernetes/template_text.h"
 
@@ -63,9 +65,17 @@ class Linter {
 
  private:
   void lint_all() {
-    for (const View object : objects_) lint(object);
+    std::vector<Workload> workloads;
+    for (const View object : objects_) {
+      Workload workload = workload_of(object, blanked_, claims_);
+      if (!workload.pods.empty()) workloads.push_back(std::move(workload));
+    }
+    beside_gpus_ =
+        std::ranges::any_of(workloads, [](const Workload& each) { return each.has_gpus(); });
+    for (const Workload& workload : workloads) lint(workload);
     objects_.clear();
     services_.clear();
+    claims_.clear();
   }
 
   void take(View object) {
@@ -73,6 +83,7 @@ class Linter {
     if (object.find("kind").text() == "Service" && object.find("apiVersion").text() == "v1") {
       services_.push_back(object);
     }
+    if (is_claim(object)) claims_.push_back(object);
     if (!object.find("kind").text().ends_with("List") || !object.find("items").is_list()) {
       objects_.push_back(object);
       return;
@@ -83,13 +94,13 @@ class Linter {
     });
   }
 
-  void lint(View object) {
-    const Workload workload = workload_of(object, blanked_.holes);
-    if (workload.pods.empty()) return;
+  void lint(const Workload& workload) {
     ++out_.workloads;
     const std::size_t before = out_.findings.size();
-    check_workload(workload, {.file = file_, .source = blanked_, .services = services_},
-                   out_.findings, out_.repairs);
+    check_workload(
+        workload,
+        {.file = file_, .source = blanked_, .services = services_, .beside_gpus = beside_gpus_},
+        out_.findings, out_.repairs);
     out_.ignored += take_out_annotated(workload, before, out_.findings);
   }
 
@@ -100,6 +111,8 @@ class Linter {
   std::vector<yaml::Document> documents_;  // what the views below point into
   std::vector<View> objects_;
   std::vector<View> services_;
+  std::vector<View> claims_;
+  bool beside_gpus_ = false;  // something in the file asks for GPUs
 };
 
 }  // namespace
@@ -111,10 +124,11 @@ void check_workload(const Workload& workload, const Around& around, std::vector<
                         around.services, findings, repairs};
   check_object(subject);
   check_secrets(subject);
-  if (!workload.has_gpus()) return;
-  for (const auto each : {check_images, check_gpus, check_resources, check_shared_memory,
-                          check_probes, check_models, check_checkpoints, check_parallel,
-                          check_environment, check_node_access, check_fields, check_placement}) {
+  if (workload.has_gpus() || around.beside_gpus) check_images(subject);
+  if (!workload.has_gpus()) return check_runtime_probes(subject);
+  for (const auto each : {check_gpus, check_resources, check_shared_memory, check_probes,
+                          check_models, check_checkpoints, check_parallel, check_environment,
+                          check_node_access, check_fields, check_placement}) {
     each(subject);
   }
 }

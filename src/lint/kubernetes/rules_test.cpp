@@ -71,10 +71,31 @@ std::vector<Case> gpu_cases() {
        "hostPath"},
       {"gpu-selector-missing", server(), "name: main"},
       {"gpu-toleration-missing", server(), "name: main"},
-      {"debug-left",
-       server("env:\n- {name: TORCH_DISTRIBUTED_DEBUG, value: DETAIL}\n- {name: NCCL_DEBUG, value: "
-              "INFO}\n"),
-       "NCCL_DEBUG"},
+      {"gpu-on-sidecar",
+       replaced(
+           replaced(server(), ", nvidia.com/gpu: 1", ""), "      containers:\n",
+           "      initContainers:\n      - {name: build, image: \"x/y:1\", resources: {requests: "
+           "{cpu: 1}, limits: {memory: 1Gi, nvidia.com/gpu: 1}}}\n      containers:\n"),
+       "name: build"},
+      {"gpu-held-by-monitor",
+       object_of("apps/v1", "DaemonSet",
+                 "containers: [{name: exporter, image: \"nvcr.io/nvidia/k8s/dcgm-exporter:4.2.3\", "
+                 "resources: {limits: {nvidia.com/gpu: 1}}}]\n"),
+       "name: exporter"},
+      {"privileged",
+       job("containers:\n- name: a\n  image: example.com/nccl-tests:1\n  securityContext:\n    "
+           "privileged: true\n  volumeMounts: [{name: shm, mountPath: /dev/shm}]\n  resources: "
+           "{limits: {nvidia.com/gpu: 8}}\n" +
+           std::string(shm_volume)),
+       "privileged: true"},
+      {"host-path",
+       job("containers:\n- name: a\n  image: x/y:1\n  command: [nvidia-smi]\n  volumeMounts: "
+           "[{name: r, mountPath: /host}]\n  resources: {limits: {nvidia.com/gpu: 1}}\n"
+           "volumes:\n- name: r\n  hostPath:\n    path: /\n"),
+       "hostPath:"},
+      {"debug-left", server("env:\n- {name: NCCL_DEBUG, value: INFO}\n"), "NCCL_DEBUG"},
+      {"debug-left", server("env:\n- {name: TORCH_DISTRIBUTED_DEBUG, value: DETAIL}\n"),
+       "TORCH_DISTRIBUTED_DEBUG"},
   };
 }
 
@@ -113,6 +134,24 @@ std::vector<Case> memory_cases() {
       {"checkpoint-missing", job(pod_spec(1, "command: [python, train.py]\n")), "name: main"},
       {"checkpoint-missing", replaced(job(pod_spec(1)), "name: x", "name: gemma-finetuning"),
        "name: main"},
+      {"checkpoint-missing", job(pod_spec(1, "command: [python, train/launch.py, --x]\n")),
+       "name: main"},
+      {"checkpoint-missing", replaced(job(pod_spec(1)), "name: x", "name: ddp-train"),
+       "name: main"},
+      {"shm-missing",
+       "apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nmetadata: {name: x}\nspec:\n"
+       "  slotsPerWorker: 8\n  mpiReplicaSpecs:\n    Worker:\n      template:\n        spec:\n" +
+           indented(replaced(pod_spec(8, "volumeMounts: [{name: m, mountPath: /m}]\n", models),
+                             "example.com/work:1.2", "example.com/jax:1.2"),
+                    10),
+       "name: main"},
+      {"shm-unbounded",
+       "apiVersion: ome.io/v1beta1\nkind: ClusterServingRuntime\nmetadata: {name: x}\nspec:\n"
+       "  engineConfig:\n    volumes: [{name: s, emptyDir: {medium: Memory}}]\n    runner:\n"
+       "      name: engine\n      image: example.com/sglang:1.2\n      volumeMounts: [{name: s, "
+       "mountPath: /dev/shm}]\n      resources: {limits: {memory: 8Gi, cpu: 8, nvidia.com/gpu: "
+       "1}}\n",
+       "emptyDir"},
       {"checkpoint-ephemeral",
        job(pod_spec(1,
                     "command: [torchrun, train.py]\nargs:\n- --checkpoint_dir=./out\n" +
@@ -132,6 +171,12 @@ std::vector<Case> probe_cases() {
        server(
            "livenessProbe:\n  httpGet: {path: /health, port: 8000}\n  initialDelaySeconds: 60\n"),
        "path: /health, port: 8000}\n          initial"},
+      {"liveness-before-load",
+       "apiVersion: serving.kserve.io/v1alpha1\nkind: ServingRuntime\nmetadata: {name: x}\nspec:\n"
+       "  containers:\n  - name: kserve-container\n    image: "
+       "example.com/text-generation-inference:3.0\n    livenessProbe:\n      exec: {command: "
+       "[curl, localhost]}\n      initialDelaySeconds: 30\n",
+       "command: [curl"},
       {"startup-short", server("startupProbe:\n  httpGet: {path: /health, port: 8001}\n"),
        "port: 8001"},
   };
@@ -152,6 +197,10 @@ std::vector<Case> text_cases() {
       {"image-latest", with_image("example.com:5000/work:latest"), "image:"},
       {"image-mutable", with_image("example.com/work:nightly-cu12"), "image:"},
       {"image-placeholder", with_image("IMAGE_NAME"), "image:"},
+      {"image-placeholder", with_image("registry.example.com/your-team/work:1.2"), "image:"},
+      {"image-latest",
+       server() + "---\n" + deployment("containers: [{name: proxy, image: \"x/y:latest\"}]\n"),
+       "name: proxy"},
       {"value-not-text", server("env:\n- name: A\n  value: 8\n"), "value: 8"},
       {"value-not-text", server("", "nodeSelector:\n  gpu: true\n"), "gpu: true"},
       {"field-misplaced", server("nodeSelector: {a: b}\n"), "nodeSelector"},

@@ -41,8 +41,8 @@ struct Subject {
   }
 };
 
-// May something be said to be missing in this container? Not in a patch, in a template that may add it, or where a
-// controller or runtime adds what is not here.
+// May a key be said to be missing in this container? Not in a patch, in a template that may add it, or where a controller
+// or runtime adds what is not here. Whether a template may add to a key that is there, may_gain() says.
 inline bool is_complete(const Pod& pod, const Container& container) {
   return !pod.partial && !container.open && pod.row->gives != Gives::runtime;
 }
@@ -51,7 +51,12 @@ inline bool is_complete(const Pod& pod, const Container& container) {
 // resourcesPerNode take the place of its runtime's (kubeflow/trainer pkg/runtime/framework/plugins/jobset), and nothing else
 // adds to a runtime's.
 inline bool has_all_resources(const Pod& pod, const Container& container) {
-  return container.gpus.any && !pod.partial && !container.open;
+  return container.gpus.any && !pod.partial && !container.may_gain("resources");
+}
+
+// Are the volumes that this container mounts all that it will have?
+inline bool has_all_volumes(const Pod& pod, const Container& container) {
+  return !pod.may_gain("volumes") && !container.may_gain("volumeMounts");
 }
 
 // Work that somebody waits for: not a test, nor a part of the cluster.
@@ -64,6 +69,8 @@ struct Around {
   std::string_view file;
   const TemplateText& source;
   const std::vector<yaml::View>& services;
+  // Something in the file asks for GPUs: what stands with it belongs to it, as the proxy before a server.
+  bool beside_gpus = false;
 };
 
 // All checks of one workload, each adding what it finds.
@@ -77,6 +84,7 @@ void check_gpus(const Subject& subject);
 void check_resources(const Subject& subject);
 void check_shared_memory(const Subject& subject);
 void check_probes(const Subject& subject);
+void check_runtime_probes(const Subject& subject);  // of a runtime without GPUs of its own
 void check_models(const Subject& subject);
 void check_checkpoints(const Subject& subject);
 void check_parallel(const Subject& subject);

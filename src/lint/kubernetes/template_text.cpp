@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/text.h"
 
@@ -54,6 +55,73 @@ bool only_actions(std::string_view lines) {
   return trimmed(lines, " \t\r").empty();
 }
 
+// So far up the owner of a hole is looked for; a block of more lines nobody writes.
+constexpr std::size_t longest_block = 5000;
+
+// The column at which an action writes its lines: "... | nindent 8" -> 8 (https://helm.sh/docs/chart_template_guide/yaml_techniques/).
+std::optional<int> indent_of(std::string_view action) {
+  constexpr std::string_view word = "indent ";
+  const auto at = action.rfind(word);
+  if (at == std::string_view::npos) return std::nullopt;
+  const auto digits = trimmed(action.substr(at + word.size()), "{}- \t\r\n)");
+  return whole_number<int>(digits);
+}
+
+int indent_of_line(std::string_view line) {
+  const auto first = line.find_first_not_of(' ');
+  if (first == std::string_view::npos || line[first] == '#' || line[first] == '\r') return -1;
+  return static_cast<int>(first);
+}
+
+// The columns of `line` at which something begins that other lines may belong to: "  - a: 1" has an item at 2 and a key at 4.
+std::vector<int> owners_on(std::string_view line) {
+  std::vector<int> columns;
+  auto at = line.find_first_not_of(' ');
+  while (at != std::string_view::npos && line[at] != '#' && line[at] != '\r') {
+    columns.push_back(static_cast<int>(at));
+    if (line[at] != '-' || at + 1 >= line.size() || line[at + 1] != ' ') break;
+    at = line.find_first_not_of(' ', at + 1);
+  }
+  return columns;
+}
+
+void find_owner(const std::vector<std::string_view>& lines, Hole& hole) {
+  auto at = static_cast<std::size_t>(hole.line - 1);
+  for (std::size_t steps = 0; at > 0 && steps < longest_block; ++steps) {
+    const auto columns = owners_on(lines[--at]);
+    const auto owner = std::ranges::find_if(columns.rbegin(), columns.rend(),
+                                            [&](int column) { return column < hole.column; });
+    if (owner == columns.rend()) continue;
+    hole.owner_line = static_cast<int>(at) + 1;
+    hole.owner_column = *owner;
+    return;
+  }
+}
+
+// Takes the blanks out of lines that have nothing else: before the first words of a block (|) YAML allows no deeper ones.
+void empty_blank_lines(std::string& text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const auto line = std::string_view(text).substr(at, end - at);
+    out += line.find_first_not_of(" \r\n") == std::string_view::npos && line.ends_with('\n') ? "\n"
+                                                                                             : line;
+    at = end;
+  }
+  text = std::move(out);
+}
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (std::size_t at = 0; at <= text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
 }  // namespace
 
 TemplateText without_actions(std::string_view text) {
@@ -73,7 +141,9 @@ TemplateText without_actions(std::string_view text) {
     counted = open;
     const bool alone = only_actions(lines_around(text, open, end));
     const bool silent = writes_nothing(text.substr(open, end - open));
-    if (alone && !silent) out.holes.push_back(line);
+    if (alone && !silent) {
+      out.holes.push_back({line, indent_of(text.substr(open, end - open)).value_or(-1)});
+    }
     if (const int change = opened_by(text.substr(open, end - open)); change != 0) {
       depth = std::max(depth + change, 0);
       out.depths.emplace_back(line, depth);
@@ -83,7 +153,26 @@ TemplateText without_actions(std::string_view text) {
     }
     open = end;
   }
+  empty_blank_lines(out.text);
+  if (out.holes.empty()) return out;
+  const auto lines = lines_of(out.text);
+  for (Hole& hole : out.holes) {
+    if (hole.column > 0) find_owner(lines, hole);
+  }
   return out;
+}
+
+int TemplateText::block_end(yaml::Place first) const {
+  int line = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size());
+    ++line;
+    const int indent =
+        line > first.line ? indent_of_line(std::string_view(text).substr(at, end - at)) : -1;
+    if (indent >= 0 && indent < first.column - 1) return line;
+    at = end + 1;
+  }
+  return line + 1;
 }
 
 int TemplateText::depth_at(int line) const {

@@ -7,17 +7,30 @@
 #include <utility>
 #include <vector>
 
+#include "catalog/yaml/yaml.h"
+
 namespace stoker::lint::kubernetes {
 
+// An action alone on its line that may bring lines of its own (include, toYaml, ...).
+struct Hole {
+  int line = 0;     // from 1
+  int column = -1;  // at which it writes them (nindent 8: 8), from 0; -1: not known
+  // The key or list item that it writes them into, by line and column (from 0); line 0: not known.
+  int owner_line = 0;
+  int owner_column = 0;
+};
+
 struct TemplateText {
-  std::string text;        // as long as what was given; an action inside a value has become '$'
+  std::string text;        // every word where it stood; an action inside a value has become '$'
   bool templated = false;  // there was an action
-  // Lines (from 1) on which an action stood alone that may bring lines of its own (include, toYaml, ...).
-  std::vector<int> holes;
+  std::vector<Hole> holes;
   std::vector<std::pair<int, int>> depths;  // from which line on how many conditions hold
 
   // How many conditions (if, with, range) stand around `line`.
   [[nodiscard]] int depth_at(int line) const;
+  // The first line behind `first` that is less indented, so where the block of YAML that begins there has ended; one more
+  // than there are lines: it goes on to the end.
+  [[nodiscard]] int block_end(yaml::Place first) const;
 };
 
 // `text` without actions. Nothing is copied where there is none: `text` is empty then, and `templated` false.

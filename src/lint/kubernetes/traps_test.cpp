@@ -134,7 +134,26 @@ TEST(Traps, a_chart_is_read_around_its_actions_and_not_blamed_for_them) {
       "        image: \"{{ .Values.image }}:{{ .Values.tag | default \"latest\" }}\"\n"
       "        args: [--model, {{ .Values.model }}]\n        ports: [{containerPort: 8000}]\n"
       "        resources:\n          {{- toYaml .Values.resources | nindent 10 }}\n"
-      "          limits:\n            nvidia.com/gpu: {{ .Values.gpus }}\n{{- end }}\n";
+      "          limits:\n            nvidia.com/gpu: {{ .Values.gpus }}\n"
+      "        {{- include \"probes\" . | nindent 8 }}\n{{- end }}\n";
+  EXPECT_EQ(told(text), Told{});
+}
+
+TEST(Traps, servers_of_one_process_share_no_memory_between_gpus) {
+  auto text = deployment(
+      pod_spec(2,
+               "command: [/app/llama-server, -m, /models/m.gguf]\nreadinessProbe: {httpGet: "
+               "{path: /health, port: 8080}}\n"));
+  EXPECT_EQ(told(text), Told{});
+}
+
+TEST(Traps, stages_that_have_sizes_of_their_own_are_not_one_rank) {
+  auto text = deployment(pod_spec(
+      2,
+      "command: [vllm, serve, /models/m, --omni]\nreadinessProbe: {httpGet: {path: /health, "
+      "port: 8000}}\n" +
+          std::string(shm_mount),
+      shm_volume));
   EXPECT_EQ(told(text), Told{});
 }
 

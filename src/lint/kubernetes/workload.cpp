@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
+#include "lint/kubernetes/claims.h"
 #include "lint/kubernetes/quantity.h"
 #include "lint/kubernetes/script_words.h"
 #include "lint/kubernetes/template_text.h"
@@ -40,7 +40,8 @@ Gpus gpus_of(const Container& container) {
 
 class PodReader {
  public:
-  PodReader(Workload& workload, std::span<const int> holes) : workload_(workload), holes_(holes) {}
+  PodReader(Workload& workload, const TemplateText& source, std::span<const View> claims)
+      : workload_(workload), source_(source), claims_(claims) {}
 
   void read(const KindRow& row) { walk(row, row.path, workload_.object, {}, row.role); }
 
@@ -84,6 +85,9 @@ class PodReader {
       case Form::pod_spec:
         if (!node.find("containers").is_list()) return;
         return take(row, owner, {}, node, role);
+      case Form::runner:
+        if (!node.find("runner").is_map()) return;
+        return take(row, owner, {}, node, role);
       case Form::container:
       case Form::trainer: {
         Pod pod = pod_of(row, owner, {}, owner, role);
@@ -117,20 +121,38 @@ class PodReader {
       add_container(pod, item, "resources", true);
     });
     containers.each_item([&](View item) { add_container(pod, item, "resources", false); });
-    pod.open = hole_between(spec.place().line, std::numeric_limits<int>::max());
-    for (std::size_t i = 0; i < pod.containers.size(); ++i) {
-      const int end = i + 1 < pod.containers.size() ? pod.containers[i + 1].place().line
-                                                    : std::numeric_limits<int>::max();
-      pod.containers[i].open = hole_between(pod.containers[i].place().line, end);
+    if (row.form == Form::runner) add_container(pod, spec.find("runner"), "resources", false);
+    find_openings(spec, pod.open, pod.open_keys);
+    for (Container& container : pod.containers) {
+      find_openings(container.view, container.open, container.open_keys);
     }
     workload_.pods.push_back(std::move(pod));
   }
 
-  [[nodiscard]] bool hole_between(int first, int end) const {
-    return std::ranges::any_of(holes_, [&](int line) { return line >= first && line < end; });
+  // Where a template may add lines to `map`: to itself, or to the values of which keys.
+  void find_openings(View map, bool& open, std::vector<std::string_view>& keys) const {
+    if (source_.holes.empty()) return;
+    const yaml::Place first = map.place();
+    const int end = source_.block_end(first);
+    for (const Hole& hole : source_.holes) {
+      if (hole.line < first.line || hole.line >= end) continue;
+      const bool known = hole.owner_line > 0;
+      if (known && hole.column < first.column - 1) continue;  // behind it, at an outer level
+      const bool above = hole.owner_line < first.line ||
+                         (hole.owner_line == first.line && hole.owner_column < first.column - 1);
+      if (!known || above) {
+        open = true;
+        continue;
+      }
+      std::string_view around;
+      map.each_entry([&](View key, View) {
+        if (key.place().line <= hole.owner_line) around = key.text();
+      });
+      keys.push_back(around);
+    }
   }
 
-  static void add_container(Pod& pod, View view, std::string_view resources, bool init) {
+  void add_container(Pod& pod, View view, std::string_view resources, bool init) const {
     if (!view.is_map()) return;
     Container container;
     container.view = view;
@@ -147,17 +169,16 @@ class PodReader {
       view.find(key).each_item([&](View item) { add_words(item, container.words); });
     }
     container.gpus = gpus_of(container);
-    view.find("resources").find("claims").each_item([&](View claim) {
-      if (claim.find("name").text().find("gpu") != std::string_view::npos)
-        container.gpus.any = true;
-    });
+    if (!container.gpus.any)
+      container.gpus = gpus_claimed(pod.spec, view.find("resources"), claims_);
     // Without an image in a kind that nothing completes: a patch of kustomize.
     pod.partial = pod.partial || (pod.row->gives == Gives::nothing && container.image.is_null());
     pod.containers.push_back(std::move(container));
   }
 
   Workload& workload_;
-  std::span<const int> holes_;
+  const TemplateText& source_;
+  const std::span<const View> claims_;
   int left_ = 20000;  // nodes that a search may see: aliases can make a small file endless
 };
 
@@ -166,6 +187,16 @@ class PodReader {
 const EnvVar* Container::variable(std::string_view name_wanted) const {
   const auto found = std::ranges::find(env, name_wanted, &EnvVar::name);
   return found == env.end() ? nullptr : &*found;
+}
+
+bool Container::may_gain(std::string_view key) const {
+  return open || std::ranges::find(open_keys, key) != open_keys.end();
+}
+
+yaml::Place Container::place() const { return key_place(view, "name"); }
+
+bool Pod::may_gain(std::string_view key) const {
+  return open || std::ranges::find(open_keys, key) != open_keys.end();
 }
 
 bool Pod::has_gpus() const {
@@ -179,6 +210,14 @@ bool Workload::has_gpus() const {
 bool is_gpu_resource(std::string_view resource) {
   return resource == "nvidia.com/gpu" || resource == "nvidia.com/gpu.shared" ||
          resource.starts_with("nvidia.com/mig-");
+}
+
+yaml::Place key_place(View map, std::string_view key) {
+  yaml::Place place = map.place();
+  map.each_entry([&](View name, View) {
+    if (name.text() == key) place = name.place();
+  });
+  return place;
 }
 
 View volume_of(const Pod& pod, std::string_view name) {
@@ -198,7 +237,7 @@ std::vector<Mount> mounts_of(const Pod& pod, const Container& container) {
   return mounts;
 }
 
-Workload workload_of(View object, std::span<const int> holes) {
+Workload workload_of(View object, const TemplateText& source, std::span<const View> claims) {
   Workload workload;
   workload.object = object;
   workload.group = group_of(object.find("apiVersion").text());
@@ -206,7 +245,7 @@ Workload workload_of(View object, std::span<const int> holes) {
   workload.name = object.at("metadata.name").text();
   constexpr std::array<std::string_view, 5> without_pods = {
       "ConfigMap", "Secret", "Service", "CustomResourceDefinition", "PersistentVolumeClaim"};
-  PodReader reader(workload, holes);
+  PodReader reader(workload, source, claims);
   bool known = std::ranges::find(without_pods, workload.kind) != without_pods.end() &&
                workload.group.find("knative") == std::string_view::npos;
   for (const KindRow& row : all_kinds()) {

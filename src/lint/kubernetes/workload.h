@@ -10,6 +10,7 @@
 
 #include "catalog/yaml/view.h"
 #include "lint/kubernetes/kinds.h"
+#include "lint/kubernetes/template_text.h"
 
 namespace stoker::lint::kubernetes {
 
@@ -29,8 +30,8 @@ struct Word {
 struct Gpus {
   bool any = false;
   std::optional<int>
-      count;  // whole GPUs; nullopt: a placeholder, a share, a MIG device or a DRA claim
-  std::string_view resource;
+      count;  // whole GPUs; nullopt: a placeholder, a share, a MIG device or not known
+  std::string_view resource;  // empty: by a claim
 };
 
 struct Container {
@@ -39,16 +40,20 @@ struct Container {
   yaml::View image;
   bool init = false;     // ends before the others start
   bool sidecar = false;  // an init container that goes on (restartPolicy: Always)
-  bool open = false;     // a template may add lines to it
+  // Where a template may add lines: to the container itself, or to the values of these keys.
+  bool open = false;
+  std::vector<std::string_view> open_keys;
   yaml::View limits;
   yaml::View requests;
   std::vector<EnvVar> env;
   std::vector<Word> words;
   Gpus gpus;
 
-  // Where a reader looks for what is missing in it: its first line.
-  [[nodiscard]] yaml::Place place() const { return view.place(); }
+  // Where a reader looks for what is missing in it: its name, or its first line where it has none.
+  [[nodiscard]] yaml::Place place() const;
   [[nodiscard]] const EnvVar* variable(std::string_view name) const;
+  // May a template write `key`, or more of its value?
+  [[nodiscard]] bool may_gain(std::string_view key) const;
 };
 
 struct Pod {
@@ -58,10 +63,14 @@ struct Pod {
   yaml::View metadata;
   yaml::View spec;
   bool partial = false;  // a patch: what is not here may stand in what it is merged into
-  bool open = false;     // a template may add lines to it
+  // Where a template may add lines: to the spec itself, or to the values of these keys.
+  bool open = false;
+  std::vector<std::string_view> open_keys;
   std::vector<Container> containers;
 
   [[nodiscard]] bool has_gpus() const;
+  // May a template write `key` of the spec, or more of its value?
+  [[nodiscard]] bool may_gain(std::string_view key) const;
 };
 
 struct Workload {
@@ -75,12 +84,16 @@ struct Workload {
 };
 
 // The pods of `object`, by kinds.def or, for a kind without a row, wherever something looks like a pod template.
-// `holes` as TemplateText has them.
-Workload workload_of(yaml::View object, std::span<const int> holes);
+// `claims` as gpus_claimed() wants them.
+Workload workload_of(yaml::View object, const TemplateText& source,
+                     std::span<const yaml::View> claims = {});
 
 // Is `resource` a name under which NVIDIA's device plugin offers whole or shared GPUs or MIG devices? Not of HAMi's
 // gpumem and gpucores, which are amounts.
 bool is_gpu_resource(std::string_view resource);
+
+// Where `key` stands in `map`, or where the map begins.
+yaml::Place key_place(yaml::View map, std::string_view key);
 
 // The volume of `name` in the pod's spec; nothing: there is none.
 yaml::View volume_of(const Pod& pod, std::string_view name);

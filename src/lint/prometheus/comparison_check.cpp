@@ -112,7 +112,8 @@ void check_scale(const PromRule& rule, const Comparison& one, PromReport& report
   }
 }
 
-// Above these no card is by far, so the number is in a smaller unit: 4 TiB, 1 THz, 100 kW.
+// Above these no card is, so the number is in a smaller unit. The largest memory is a B300's, 288 GB = 274,658 MiB
+// (https://www.nvidia.com/en-us/data-center/dgx-b300/); 1 THz and 100 kW are far beyond any.
 void check_unit(const PromRule& rule, const Comparison& one, PromReport& report) {
   if (one.what.over_change || one.what.summed) return;
   struct Row {
@@ -120,7 +121,7 @@ void check_unit(const PromRule& rule, const Comparison& one, PromReport& report)
     double above;
     std::string_view name;
   };
-  constexpr auto rows = std::to_array<Row>({{MetricUnit::mebibytes, 4'194'304, "MiB"},
+  constexpr auto rows = std::to_array<Row>({{MetricUnit::mebibytes, 400'000, "MiB"},
                                             {MetricUnit::megahertz, 1'000'000, "MHz"},
                                             {MetricUnit::watts, 100'000, "W"}});
   for (const auto& row : rows) {

@@ -23,6 +23,11 @@ constexpr auto exporter_names = std::to_array<std::string_view>(
     {"DCGM_EXP_XID_ERRORS_COUNT", "DCGM_EXP_XID_ERRORS_TOTAL", "DCGM_EXP_CLOCK_EVENTS_COUNT",
      "DCGM_EXP_GPU_HEALTH_STATUS", "DCGM_EXP_P2P_STATUS"});
 
+// Lists and structures: github.com/NVIDIA/DCGM dcgmlib/src/dcgm_fields.cpp, DCGM_FT_BINARY.
+constexpr auto binary_names = std::to_array<std::string_view>(
+    {"DCGM_FI_SYNC_BOOST", "DCGM_FI_DEV_SUPPORTED_CLOCKS", "DCGM_FI_DEV_ACCOUNTING_DATA",
+     "DCGM_FI_DEV_GRAPHICS_PIDS", "DCGM_FI_DEV_COMPUTE_PIDS"});
+
 }  // namespace
 
 const GpuMetric* find_gpu_metric(std::string_view name) {
@@ -42,6 +47,10 @@ bool is_dcgm_name(std::string_view name) {
 bool is_known_dcgm_name(std::string_view name) {
   return dcgm_id_of(name).has_value() ||
          std::ranges::find(exporter_names, name) != exporter_names.end();
+}
+
+bool is_binary_dcgm_name(std::string_view name) {
+  return std::ranges::find(binary_names, name) != binary_names.end();
 }
 
 std::string nearest_dcgm_name(std::string_view name) {

@@ -34,6 +34,8 @@ const GpuMetric* find_gpu_metric(std::string_view name);
 bool is_dcgm_name(std::string_view name);
 // Has DCGM or dcgm-exporter this name?
 bool is_known_dcgm_name(std::string_view name);
+// Is it a field of DCGM that is no number (DCGM_FT_BINARY in dcgm_fields.cpp), which the exporter leaves out?
+bool is_binary_dcgm_name(std::string_view name);
 // "did you mean '..'?"; empty: nothing is near.
 std::string nearest_dcgm_name(std::string_view name);
 

@@ -12,6 +12,12 @@ namespace {
 void check_name_of(const PromRule& rule, const PromNode& node, std::set<std::string>& said,
                    PromReport& report) {
   if (!is_dcgm_name(node.name) || !said.insert(node.name).second) return;
+  if (is_binary_dcgm_name(node.name)) {
+    report.add(
+        "dcgm-unknown-metric", rule, node.at,
+        fmt::format("{} is a list in DCGM, and the exporter prints numbers alone", node.name));
+    return;
+  }
   if (!is_known_dcgm_name(node.name)) {
     const auto meant = report.may_suggest() ? nearest_dcgm_name(node.name) : std::string();
     report.add("dcgm-unknown-metric", rule, node.at,

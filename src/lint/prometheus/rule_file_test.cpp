@@ -106,11 +106,21 @@ TEST(PrometheusRules, ThresholdsHaveToFitScaleAndUnit) {
   EXPECT_EQ(of_alert("DCGM_FI_DEV_GPU_UTIL / 100 > 0.95"), Said{});
   EXPECT_EQ(of_alert("DCGM_FI_DEV_FB_USED > 70 * 1024 * 1024 * 1024"), (Said{"dcgm-unit"}));
   EXPECT_EQ(of_alert("DCGM_FI_DEV_FB_USED * 1048576 > 70 * 1024 ^ 3"), Said{});
+  // 500,000 MiB, where 500 MB were meant: true of every card.
+  EXPECT_EQ(of_alert("DCGM_FI_DEV_FB_FREE < 500000"), (Said{"dcgm-unit"}));
+  EXPECT_EQ(of_alert("DCGM_FI_DEV_FB_FREE < 2000"), Said{});
   EXPECT_EQ(of_alert("DCGM_FI_DEV_POWER_USAGE > 350000"), (Said{"dcgm-unit"}));
   EXPECT_EQ(of_record("accelerator_memory_total_bytes", "DCGM_FI_DEV_FB_USED"),
             (Said{"dcgm-unit-name"}));
   EXPECT_EQ(of_record("accelerator_sm_clock_hertz", "avg by (gpu) (DCGM_FI_DEV_SM_CLOCK)"),
             (Said{"dcgm-unit-name"}));
+}
+
+TEST(PrometheusRules, AFieldThatIsAListIsNoSeriesAndSaysSo) {
+  const auto found = findings_of(
+      "groups:\n- rules:\n  - alert: A\n    expr: count(DCGM_FI_DEV_COMPUTE_PIDS) > 1\n");
+  ASSERT_EQ(rules_of(found), (Said{"dcgm-unknown-metric"}));
+  EXPECT_NE(found[0].message.find("is a list in DCGM"), std::string::npos) << found[0].message;
 }
 
 TEST(PrometheusRules, NamesHaveToBeThoseThatAnExporterHas) {
