@@ -92,7 +92,8 @@ TEST(LiveLinter, KnowsServersByTheServicesOfTheirNamespace) {
     linter.add_service(yaml::Document::parse({json, 1}, "service")->root());
     return told_of(server, linter);
   };
-  EXPECT_THAT(with_service("ml"), Contains("readiness-missing spec.template.spec.containers[0].name"));
+  EXPECT_THAT(with_service("ml"),
+              Contains("readiness-missing spec.template.spec.containers[0].name"));
   EXPECT_THAT(with_service("other"),
               Not(Contains("readiness-missing spec.template.spec.containers[0].name")));
 }
