@@ -95,7 +95,9 @@ class Tree final : public Node {
     return std::vector<std::string>(names.begin(), names.end());
   }
   [[nodiscard]] Result<std::string> link(std::string_view path) const override {
-    const auto found = entries_.find(std::string(path));
+    const std::string whole(path);
+    const auto slash = whole.rfind('/');
+    const auto found = entries_.find(resolved(whole.substr(0, slash)) + whole.substr(slash));
     if (found != entries_.end() && found->second.kind == Entry::Kind::denied) return denied(path);
     if (found == entries_.end() || found->second.kind != Entry::Kind::link) return missing(path);
     return found->second.text;

@@ -15,10 +15,9 @@ std::vector<CheckResult> examine_all(const Tree& tree) {
   Context context;
   context.node_name = "node";
   context.in_container = tree.head("container") == "yes";
-  context.no_driver_facts = "no agent was asked";
-  if (!tree.head("mig").empty()) {
-    context.cards.push_back({"GPU 0", "disabled", tree.head("mig"), "enabled"});
-  }
+  context.is_live = true;
+  const std::string mig = tree.head("mig");
+  context.cards.push_back({"GPU 0", "disabled", mig.empty() ? "disabled" : mig, ""});
   return examine(tree, context, [](const CheckRow&) { return true; });
 }
 
@@ -97,19 +96,34 @@ TEST(DoctorTrees, AFileThatMayNotBeReadNeverMakesItsCheckFine) {
   }
 }
 
-// What may be missing on a node where all is well, or is shown beside a judgement that does not rest on it.
+// What may be missing on a node where all is well, or is shown beside a judgement that does not rest on it. A process
+// counts for those alone who look for it.
 bool may_be_missing(std::string_view check, const std::string& path) {
-  constexpr auto optional = std::to_array<std::pair<std::string_view, std::string_view>>({
+  using Rows = std::vector<std::pair<std::string_view, std::string_view>>;
+  static const Rows optional = {
       {"", "/etc/default/grub"},
       {"", "/proc/cmdline"},
-      {"", "/proc/1/comm"},
-      {"fabric-manager", "/proc/801/comm"},
       {"cgroup-driver", "/etc/docker/daemon.json"},
       {"next-kernel", "/proc/sys/kernel/osrelease"},
-  });
-  return std::ranges::any_of(optional, [&](const auto& row) {
-    return path == row.second && (row.first.empty() || row.first == check);
-  });
+  };
+  static const Rows wanted = {{"persistence-daemon", "/proc/801/comm"},
+                              {"fabric-manager", "/proc/802/comm"},
+                              {"memlock", "/proc/803/comm"},
+                              {"time-sync", "/proc/804/comm"}};
+  static const Rows one_of_two = {{"next-kernel", "/sys/bus/pci/devices/"},
+                                  {"nouveau", "/sys/bus/pci/devices/"},
+                                  {"fabric-manager", "/sys/bus/pci/devices/0000:18"},
+                                  {"fabric-manager", "/sys/bus/pci/devices/0000:2a"}};
+  if (path.ends_with("/comm"))
+    return std::ranges::find(wanted, Rows::value_type(check, path)) == wanted.end();
+  return std::ranges::any_of(optional,
+                             [&](const auto& row) {
+                               return path == row.second &&
+                                      (row.first.empty() || row.first == check);
+                             }) ||
+         std::ranges::any_of(one_of_two, [&](const auto& row) {
+           return check == row.first && path.starts_with(row.second);
+         });
 }
 
 TEST(DoctorTrees, AFileThatIsGoneNeverLeavesItsCheckAsItWas) {
