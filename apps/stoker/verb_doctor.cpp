@@ -10,7 +10,9 @@
 #include "command_line.h"
 #include "doctor/container.h"
 #include "doctor/report.h"
+#include "doctor/smi_text.h"
 #include "doctor_node.h"
+#include "event/log_file.h"
 #include "os/system_env.h"
 #include "verbs.h"
 
@@ -22,6 +24,8 @@ constexpr const char* doctor_examples = R"(Examples:
   stoker doctor --all                    also what is fine, and what was seen
   stoker doctor --before-reboot          will it come back with its GPUs? go, no-go or unknown
   stoker doctor --after-reboot           has it come back with its GPUs?
+  nvidia-smi -q | sudo stoker doctor --smi -
+                                         also what only the driver tells: MIG pending, persistence mode
   stoker doctor --root /mnt/node7        a folder with a copy of a node's files, or a node's root in a pod
   stoker doctor --only dkms-build,next-kernel -o json
   stoker doctor --explain fabric-manager what a check looks at, and why
@@ -35,6 +39,7 @@ struct DoctorFlags {
   std::string root = "/";
   std::vector<std::string> only;
   std::string as;
+  std::string smi;
   std::string explain;
   bool all = false;
   bool list = false;
@@ -69,8 +74,27 @@ doctor::Context context_of(const DoctorFlags& flags, const os::Env& env, const d
                                         : flags.root;
   context.in_container =
       flags.as.empty() ? !doctor::sign_of_container(node).empty() : flags.as == "container";
-  context.no_driver_facts = "nobody was asked what only the driver knows";
+  // A copy of files has no running kernel's uptime.
+  context.is_live = flags.root == "/" || node.facts("/proc/uptime");
+  context.no_driver_facts = "give it by --smi FILE, what `nvidia-smi -q` prints";
   return context;
+}
+
+// Adds what nvidia-smi printed; false after a complaint.
+bool take_smi(const std::string& file, doctor::Context& context) {
+  std::string text;
+  constexpr std::size_t most = 16 << 20;
+  const auto read = event::read_log_file(file, [&](std::string_view piece) {
+    text += piece.substr(0, most - std::min(most, text.size()));
+  });
+  if (!read) {
+    complain(read.error().message());
+    return false;
+  }
+  context.cards = doctor::read_smi_text(text);
+  if (context.cards.empty())
+    complain(fmt::format("--smi: {} is not what `nvidia-smi -q` prints", file));
+  return !context.cards.empty();
 }
 
 void print_verdict(doctor::Verdict verdict, const DoctorFlags& flags) {
@@ -103,7 +127,8 @@ int run_doctor(const DoctorFlags& flags) {
   const auto env = os::make_system_env(flags.root, flags.root);
   const auto node = make_doctor_node(*env);
   if (const auto top = node->names("/"); !top) return complain(top.error().message());
-  const auto context = context_of(flags, *env, *node);
+  auto context = context_of(flags, *env, *node);
+  if (!flags.smi.empty() && !take_smi(flags.smi, context)) return exit_could_not;
   const bool gate = flags.before || flags.after;
   const auto results = doctor::examine(*node, context, [&](const doctor::CheckRow& row) {
     if (!flags.only.empty()) return std::ranges::find(flags.only, row.id) != flags.only.end();
@@ -138,6 +163,8 @@ void add_doctor_verb(CLI::App& app, int& exit_code) {
                    "Take the files for a node's or a container's; else it is found out")
       ->type_name("node|container")
       ->check(CLI::IsMember({"node", "container"}));
+  verb->add_option("--smi", flags->smi, "What `nvidia-smi -q` printed; - is standard input")
+      ->type_name("FILE");
   verb->add_flag("--all", flags->all, "Also what is fine");
   auto* before = verb->add_flag("--before-reboot", flags->before, "May this node restart?");
   verb->add_flag("--after-reboot", flags->after, "Has it come back whole?")->excludes(before);

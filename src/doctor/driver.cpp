@@ -92,7 +92,9 @@ std::vector<DrivenGpu> driven_gpus(Exam& exam) {
   std::vector<DrivenGpu> found;
   for (const auto& address : exam.list("/proc/driver/nvidia/gpus")) {
     DrivenGpu gpu{.address = address, .model = "", .minor = ""};
-    const auto text = exam.read("/proc/driver/nvidia/gpus/" + address + "/information");
+    const std::string file = "/proc/driver/nvidia/gpus/" + address + "/information";
+    const auto text = exam.read(file);
+    if (!text) exam.not_looked(file + ": missing");
     std::string_view rest = text ? std::string_view(*text) : std::string_view();
     while (!rest.empty()) {
       const auto line = rest.substr(0, rest.find('\n'));
