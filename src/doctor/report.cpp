@@ -54,7 +54,8 @@ Verdict verdict_of(std::span<const CheckResult> results) {
     for (const auto& finding : result.findings) {
       if (finding.severity >= Severity::error) return Verdict::no_go;
     }
-    if (!result.not_looked.empty()) verdict = Verdict::unknown;
+    const bool could_block = result.row->severity >= Severity::error;
+    if (could_block && !result.not_looked.empty()) verdict = Verdict::unknown;
   }
   return verdict;
 }

@@ -13,8 +13,8 @@ enum class Verdict : std::uint8_t { go, no_go, unknown };
 // "go", "no_go", "unknown".
 const char* to_string(Verdict verdict);
 
-// Of the checks that belong to a gate: no_go where one found an error, else unknown where one could not look or where
-// there is no GPU and nothing says that there should be none.
+// Of the checks that belong to a gate: no_go where one found an error, else unknown where one
+// that could have done so could not look, or where there is no GPU and nothing says that there should be none.
 Verdict verdict_of(std::span<const CheckResult> results);
 
 // Something that is worth a warning was found.
