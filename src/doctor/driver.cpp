@@ -25,7 +25,9 @@ std::string_view last_part(std::string_view path) { return path.substr(path.rfin
 std::vector<PciFunction> nvidia_functions(Exam& exam, std::string_view class_start,
                                           std::string_view other_start) {
   std::vector<PciFunction> found;
-  for (const auto& address : exam.list("/sys/bus/pci/devices")) {
+  const auto addresses = exam.list("/sys/bus/pci/devices");
+  if (addresses.empty()) exam.not_looked("/sys/bus/pci/devices: no PCI device is listed");
+  for (const auto& address : addresses) {
     const std::string folder = "/sys/bus/pci/devices/" + address;
     const auto vendor = exam.word(folder + "/vendor");
     const auto kind = exam.word(folder + "/class");
@@ -54,7 +56,12 @@ std::optional<std::string> loaded_driver(Exam& exam) {
     }
     exam.not_looked("/proc/driver/nvidia/version names no version");
   }
-  return exam.word("/sys/module/nvidia/version");
+  if (auto version = exam.word("/sys/module/nvidia/version")) return version;
+  if (!exam.exists("/proc/modules") && !exam.exists("/sys/module")) {
+    exam.not_looked(
+        "neither /proc/modules nor /sys/module is there: which modules are loaded is unknown");
+  }
+  return std::nullopt;
 }
 
 std::vector<DriverLibrary> driver_libraries(Exam& exam, std::string_view stem) {
