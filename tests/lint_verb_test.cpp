@@ -132,6 +132,15 @@ TEST(Lint, reads_a_shell_script_for_its_variables_alone) {
   EXPECT_NE(out.out.find("1 finding in 2 files"), std::string::npos) << out.out;
 }
 
+TEST(Lint, does_not_read_a_template_of_slurms_files_as_one_of_them) {
+  const TempFolder folder;
+  const auto file = folder.write(
+      "gres.conf", "{% for g in gpus %}\nName=gpu File=/dev/nvidia{{ g.index }}\n{% endfor %}\n");
+  const auto out = run_stoker({"lint", file, "--all"});
+  EXPECT_EQ(out.status, 0) << out.out;
+  EXPECT_NE(out.out.find("template-not-read"), std::string::npos) << out.out;
+}
+
 TEST(Lint, explains_rules_and_lists_them) {
   const auto explained = run_stoker({"lint", "--explain", "shm-missing"});
   EXPECT_EQ(explained.status, 0);

@@ -94,6 +94,20 @@ std::string patch_name(std::string_view path) {
   return std::string(path.starts_with('/') ? path.substr(1) : path);
 }
 
+// A configuration of Slurm that Ansible or another fills in: as it stands, no line of it is Slurm's.
+bool is_slurm_template(const std::string& name, std::string_view text) {
+  const bool conf = lint::slurm_file_kind(name, {}) != lint::SlurmFileKind::none;
+  return conf &&
+         (text.find("{%") != std::string_view::npos || text.find("{{") != std::string_view::npos);
+}
+
+void add_slurm_template(const std::string& name, LintLook& look) {
+  using lint::kubernetes::RuleId;
+  look.files.push_back(name);
+  look.findings.push_back(lint::finding_of(lint::kubernetes::row_of(RuleId::template_not_read),
+                                           {name, 1, 1}, "a template of a configuration of Slurm"));
+}
+
 // A script of a shell: nothing here reads it as YAML.
 bool is_shell_script(const std::string& name, std::string_view text) {
   const auto extension = std::filesystem::path(name).extension();
@@ -110,6 +124,7 @@ void look_at_one(const std::string& path, bool named, LintLook& look, SlurmFiles
     return;
   }
   const std::string name = path == "-" ? "standard input" : path;
+  if (is_slurm_template(name, *text)) return add_slurm_template(name, look);
   if (lint::slurm_file_kind(name, *text) != lint::SlurmFileKind::none) {
     look.files.push_back(name);
     slurm.names.push_back(name);

@@ -55,6 +55,46 @@ std::string download_of(const Subject& subject, const Container& container) {
   return {};
 }
 
+bool is_option_about_storage(std::string_view text) {
+  return text.find("download-dir") != std::string_view::npos ||
+         text.find("cache") != std::string_view::npos;
+}
+
+// May the server keep models elsewhere than in the home folder, by a variable, an option or a script?
+bool may_keep_elsewhere(const Container& container) {
+  if (container.may_gain("env") || container.may_gain("args") || container.may_gain("command") ||
+      container.view.find("envFrom").exists() || container.view.find("workingDir").exists())
+    return true;
+  const bool by_variable = std::ranges::any_of(container.env, [](const EnvVar& variable) {
+    return variable.name.find("HOME") != std::string_view::npos ||
+           variable.name.find("CACHE") != std::string_view::npos ||
+           variable.name.find("DIR") != std::string_view::npos ||
+           variable.name.find("PATH") != std::string_view::npos;
+  });
+  return by_variable || std::ranges::any_of(container.words, [](const Word& word) {
+           const auto base = base_name(word.text);
+           return base == "sh" || base == "bash" || is_option_about_storage(word.text);
+         });
+}
+
+// Where the hub's cache of a process of root is (https://huggingface.co/docs/huggingface_hub/guides/manage-cache).
+constexpr std::string_view usual_cache = "/root/.cache/huggingface/hub";
+
+// Does the container keep what it fetches? vLLM and SGLang fetch into the hub's cache, which lies in a home folder: a
+// volume that is mounted at none of its folders keeps nothing of it.
+bool keeps_models(const Subject& subject, const Pod& pod, const Container& container) {
+  const auto framework = subject.evidence.framework;
+  const bool usual = (framework == Framework::vllm || framework == Framework::sglang) &&
+                     !model_option(container).empty() && !may_keep_elsewhere(container);
+  return std::ranges::any_of(mounts_of(pod, container), [&](const Mount& mount) {
+    if (mount.path.starts_with("/dev/shm") || lasting_of(mount) == Lasting::no) return false;
+    return !usual || usual_cache.starts_with(mount.path) ||
+           mount.path.find("cache") != std::string_view::npos ||
+           mount.path.find("huggingface") != std::string_view::npos ||
+           mount.path.starts_with("/home");
+  });
+}
+
 bool looks_up_only_locally(const Container& container) {
   const EnvVar* offline = container.variable("HF_HUB_OFFLINE");
   return offline != nullptr && offline->value.text() == "1";
@@ -62,6 +102,9 @@ bool looks_up_only_locally(const Container& container) {
 
 bool fetches_at_all(const Subject& subject, const Pod& pod, const Container& container) {
   if (!container.gpus.any || container.init || is_helper(container)) return false;
+  // What ends has no next start.
+  const auto kind = subject.workload.kind;
+  if (kind == "Job" || kind == "CronJob" || kind == "JobSet") return false;
   return subject.evidence.purpose == Purpose::serving || is_server(subject, pod, container);
 }
 
@@ -92,7 +135,7 @@ void check_models(const Subject& subject) {
       if (!fetches_at_all(subject, pod, container) || !is_complete(pod, container) ||
           !has_all_volumes(pod, container))
         continue;
-      if (has_lasting_mount(pod, container) || looks_up_only_locally(container)) continue;
+      if (keeps_models(subject, pod, container) || looks_up_only_locally(container)) continue;
       const auto download = download_of(subject, container);
       if (download.empty()) continue;
       subject.add(RuleId::model_cache_missing, container.place(),

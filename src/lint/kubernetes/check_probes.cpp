@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "lint/kubernetes/script_words.h"
 #include "lint/kubernetes/subject.h"
 
 namespace stoker::lint::kubernetes {
@@ -33,6 +34,52 @@ std::optional<int> window_of(View probe) {
   return static_cast<int>(std::min<std::int64_t>(window, 2000000000));
 }
 
+// Does a Service of the file send requests to these pods?
+bool is_served(const Subject& subject, const Pod& pod) {
+  const View labels = pod.metadata.find("labels");
+  return std::ranges::any_of(subject.services, [&](const View& service) {
+    const View selector = service.at("spec.selector");
+    bool matches = selector.is_map();
+    selector.each_entry([&](View key, View value) {
+      // LeaderWorkerSet's controller adds its own labels.
+      if (key.text().starts_with("leaderworkerset.sigs.k8s.io/")) return;
+      matches = matches && labels.find(key.text()).text() == value.text();
+    });
+    return matches && labels.is_map();
+  });
+}
+
+// Does a word of the container, its image or its object say that it answers requests to a model? A port alone does not:
+// queue workers show metrics, tests have a headless Service.
+bool is_called_a_server(const Subject& subject, const Container& container) {
+  constexpr std::array<std::string_view, 12> words = {"infer",  "serv",   "model", "llm",
+                                                      "api",    "triton", "tgi",   "embed",
+                                                      "diffus", "chat",   "gpt",   "predict"};
+  constexpr std::array<std::string_view, 5> others = {"worker", "consumer", "sshd", "batch",
+                                                      "sleep"};
+  const auto any = [](const auto& list, std::string_view text) {
+    return std::ranges::any_of(
+        list, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
+  };
+  bool serves = any(words, container.name) || any(words, container.image.text()) ||
+                any(words, subject.workload.name);
+  for (const Word& word : container.words) {
+    if (any(others, base_name(word.text))) return false;
+    serves = serves || any(words, base_name(word.text));
+  }
+  return serves && !any(others, container.name) && !any(others, subject.workload.name);
+}
+
+// Has it a port that is for requests?
+bool has_port(const Container& container) {
+  bool found = false;
+  container.view.find("ports").each_item([&](View port) {
+    const auto name = port.find("name").text();
+    found = found || (name.find("metrics") == std::string_view::npos && name != "ssh");
+  });
+  return found;
+}
+
 void check_readiness(const Subject& subject, const Pod& pod, const Container& container) {
   const View readiness = container.view.find("readinessProbe");
   if (readiness.is_map()) {
@@ -41,6 +88,10 @@ void check_readiness(const Subject& subject, const Pod& pod, const Container& co
         RuleId::readiness_tcp_only, readiness.place(),
         fmt::format("{} is ready as soon as its port is open", subject.name_of(container)));
   }
+  const bool only_a_port = subject.evidence.purpose == Purpose::unknown;
+  if (only_a_port &&
+      !(is_called_a_server(subject, container) && (has_port(container) || is_served(subject, pod))))
+    return;
   // A startup probe holds the pod back as long as it has not succeeded.
   if (pod.row->gives != Gives::nothing || !is_complete(pod, container) || !readiness.is_null() ||
       container.view.find("startupProbe").exists()) {
@@ -61,7 +112,9 @@ void check_restart(const Subject& subject, const Container& container) {
                                    subject.name_of(container), *window));
   }
   const View liveness = container.view.find("livenessProbe");
-  if (!liveness.is_map() || !startup.is_null()) return;
+  // Ollama answers at once, and loads a model with the first request for it (docs/faq.md of ollama/ollama).
+  if (!liveness.is_map() || !startup.is_null() || subject.evidence.framework == Framework::ollama)
+    return;
   const auto window = window_of(liveness);
   if (!window || *window >= plausible_load_s || container.open) return;
   subject.add(
@@ -69,21 +122,6 @@ void check_restart(const Subject& subject, const Container& container) {
       fmt::format(
           "{} is restarted when it does not answer {} s after its start, and has no startupProbe",
           subject.name_of(container), *window));
-}
-
-// Does a Service of the file send requests to these pods?
-bool is_served(const Subject& subject, const Pod& pod) {
-  const View labels = pod.metadata.find("labels");
-  return std::ranges::any_of(subject.services, [&](const View& service) {
-    const View selector = service.at("spec.selector");
-    bool matches = selector.is_map();
-    selector.each_entry([&](View key, View value) {
-      // LeaderWorkerSet's controller adds its own labels.
-      if (key.text().starts_with("leaderworkerset.sigs.k8s.io/")) return;
-      matches = matches && labels.find(key.text()).text() == value.text();
-    });
-    return matches && labels.is_map();
-  });
 }
 
 }  // namespace

@@ -46,6 +46,11 @@ bool is_no_secret(std::string_view value) {
   return std::ranges::find(words, value) != words.end();
 }
 
+bool is_token_letter(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         c == '-';
+}
+
 // The shapes of tokens that their issuers document: https://huggingface.co/docs/hub/security-tokens,
 // https://docs.github.com/authentication/keeping-your-account-and-data-secure/about-authentication-to-github
 bool is_token(std::string_view word) {
@@ -53,10 +58,7 @@ bool is_token(std::string_view word) {
                                                       "sk-"};
   for (const auto front : fronts) {
     if (!word.starts_with(front) || word.size() < front.size() + 20) continue;
-    return std::ranges::all_of(word.substr(front.size()), [](char c) {
-      return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-             c == '_' || c == '-';
-    });
+    return std::ranges::all_of(word.substr(front.size()), is_token_letter);
   }
   return false;
 }
@@ -79,9 +81,37 @@ void check_variable(const Subject& subject, const Container& container, const En
   say(RuleId::token_literal, "in clear text");
 }
 
+// Where a word of `text`, which may hold URLs or a configuration of its own, is a token; npos: none is.
+std::size_t token_in(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto* end = std::ranges::find_if_not(text.substr(at), is_token_letter);
+    const auto size = static_cast<std::size_t>(end - text.begin()) - at;
+    if (is_token(text.substr(at, size))) return at;
+    at += size + 1;
+  }
+  return std::string_view::npos;
+}
+
+// Configurations that an object holds as text.
+void check_texts_of(const Subject& subject) {
+  for (const auto* path : {"spec.serveConfigV2", "spec.runtimeEnvYAML", "spec.entrypoint"}) {
+    const yaml::View text = subject.workload.object.at(path);
+    const auto at = token_in(text.text());
+    if (at == std::string_view::npos) continue;
+    yaml::Place place = text.place();
+    // Of a block, each line of the text is one of the file.
+    if (text.is_block())
+      place.line += static_cast<int>(std::ranges::count(text.text().substr(0, at), '\n'));
+    subject.add(
+        RuleId::token_literal, place,
+        fmt::format("{} has a token in {}", subject.name(), std::string_view(path).substr(5)));
+  }
+}
+
 }  // namespace
 
 void check_secrets(const Subject& subject) {
+  check_texts_of(subject);
   for (const Pod& pod : subject.workload.pods) {
     for (const Container& container : pod.containers) {
       for (const EnvVar& variable : container.env) check_variable(subject, container, variable);

@@ -95,6 +95,20 @@ bool only_sleeps(const Container& container) {
          });
 }
 
+// A base system that waits, or prints what a test needs: it holds GPUs for a test of scheduling, and computes nothing.
+bool only_holds_a_place(const Container& container) {
+  constexpr std::array<std::string_view, 7> bases = {"pause",  "perl",   "busybox", "alpine",
+                                                     "ubuntu", "debian", "agnhost"};
+  auto image = base_name(container.image.text());
+  image = image.substr(0, image.find_first_of(":@"));
+  if (std::ranges::find(bases, image) == bases.end()) return false;
+  return image == "pause" || image == "perl" ||
+         std::ranges::any_of(container.words, [](const Word& word) {
+           const auto base = base_name(word.text);
+           return base == "sleep" || base == "echo";
+         });
+}
+
 // Does the container only show that there is a GPU?
 bool only_shows(const Container& container) {
   return std::ranges::any_of(container.words,
@@ -134,6 +148,7 @@ class Judge {
       evidence_.purpose = Purpose::system;
       evidence_.reasons.emplace_back("part of the cluster itself: system");
     }
+    if (evidence_.purpose == Purpose::unknown) by_test_name();
     if (evidence_.purpose == Purpose::unknown) by_kind();
     if (evidence_.purpose == Purpose::unknown) by_name();
     return std::move(evidence_);
@@ -172,11 +187,13 @@ class Judge {
   void by_idleness() {
     for (const Pod& pod : workload_.pods) {
       for (const Container& container : pod.containers) {
-        if (!container.gpus.any || container.words.empty()) continue;
-        if (!only_sleeps(container) && !only_shows(container)) continue;
+        if (!container.gpus.any) continue;
+        const bool idle =
+            !container.words.empty() && (only_sleeps(container) || only_shows(container));
+        if (!idle && !only_holds_a_place(container)) continue;
         evidence_.purpose = Purpose::benchmark;
         evidence_.reasons.push_back(
-            fmt::format("container '{}' only sleeps or runs nvidia-smi", container.name));
+            fmt::format("container '{}' only sleeps, prints or runs nvidia-smi", container.name));
         return;
       }
     }
@@ -190,6 +207,16 @@ class Judge {
           fmt::format("kind {}: {}", workload_.kind, to_string(evidence_.purpose)));
       return;
     }
+  }
+
+  // What its name calls a test, where nothing tells what it runs.
+  void by_test_name() {
+    const auto name = workload_.object.at("metadata.name").text();
+    const bool test = has_part(name, "nccl") && (has_part(name, "test") || has_part(name, "tests"));
+    if (!test && !has_part(name, "benchmark") && !has_part(name, "bench") && !has_part(name, "mfu"))
+      return;
+    evidence_.purpose = Purpose::benchmark;
+    evidence_.reasons.push_back(fmt::format("it is called {}: benchmark", name));
   }
 
   // A Job that is called so, where nothing else tells what it runs (an image that is filled in later).

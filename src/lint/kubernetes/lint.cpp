@@ -140,6 +140,14 @@ Manifest lint_manifest(std::string_view text, const std::string& file) {
     linter.read(piece);
   Manifest manifest = linter.finish();
   sort_findings(manifest.findings);
+  // What an alias repeats is told once.
+  const auto same = [](const Finding& one, const Finding& other) {
+    return one.rule == other.rule && one.message == other.message &&
+           one.location->line == other.location->line &&
+           one.location->column == other.location->column;
+  };
+  const auto repeated = std::ranges::unique(manifest.findings, same);
+  manifest.findings.erase(repeated.begin(), repeated.end());
   return manifest;
 }
 

@@ -131,6 +131,17 @@ std::vector<Case> memory_cases() {
                     "volumes: [{name: m, ephemeral: {volumeClaimTemplate: {spec: {accessModes: "
                     "[ReadWriteOnce]}}}}]\n")),
        "name: main"},
+      // Neither a clock's file nor a folder that the hub's cache is not in keeps what is fetched.
+      {"model-cache-missing",
+       deployment(pod_spec(1,
+                           "command: [vllm, serve, org/model]\n" + ready +
+                               "volumeMounts: [{name: t, mountPath: /etc/localtime}]\n",
+                           "volumes: [{name: t, hostPath: {path: /etc/localtime, type: File}}]\n")),
+       "name: main"},
+      {"model-cache-missing",
+       replaced(replaced(server(), "/models/m", "org/model"), "mountPath: /models",
+                "mountPath: /root/models"),
+       "name: main"},
       {"checkpoint-missing", job(pod_spec(1, "command: [python, train.py]\n")), "name: main"},
       {"checkpoint-missing", replaced(job(pod_spec(1)), "name: x", "name: gemma-finetuning"),
        "name: main"},
@@ -164,6 +175,13 @@ std::vector<Case> memory_cases() {
 std::vector<Case> probe_cases() {
   return {
       {"readiness-missing", replaced(server(), indented(ready, 8), ""), "name: main"},
+      // Without a leader's template the workers' is the leader's too.
+      {"readiness-missing",
+       "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nmetadata: {name: "
+       "x}\nspec:\n"
+       "  leaderWorkerTemplate:\n    size: 1\n    workerTemplate:\n      spec:\n" +
+           indented(pod_spec(1, serve + mounts, models), 8),
+       "name: main"},
       {"readiness-tcp-only",
        replaced(server(), "httpGet: {path: /health, port: 8000}", "tcpSocket: {port: 8000}"),
        "tcpSocket"},
@@ -191,9 +209,18 @@ std::vector<Case> text_cases() {
   };
   return {
       {"token-literal", with_token("hf_abcdefghijklmnopqrstuvwxyz"), "value: hf_"},
+      {"token-literal",
+       "apiVersion: ray.io/v1\nkind: RayService\nmetadata: {name: x}\nspec:\n  serveConfigV2: |\n"
+       "    applications:\n    - working_dir: "
+       "https://me:ghp_0123456789abcdefghijABCDEFGHIJ0@x.y/z\n"
+       "  rayClusterConfig:\n    headGroupSpec:\n      template:\n        spec:\n" +
+           indented(pod_spec(1), 10),
+       "working_dir"},
       {"token-placeholder", with_token("<your-token>"), "value: <your"},
       {"token-not-expanded", with_token("$HF_TOKEN"), "value: $HF"},
       {"image-untagged", with_image("example.com/work"), "image:"},
+      {"image-latest",
+       replaced(with_image("example.com/work:latest"), "nvidia.com/gpu", "amd.com/gpu"), "image:"},
       {"image-latest", with_image("example.com:5000/work:latest"), "image:"},
       {"image-mutable", with_image("example.com/work:nightly-cu12"), "image:"},
       {"image-placeholder", with_image("IMAGE_NAME"), "image:"},

@@ -12,8 +12,9 @@ constexpr std::array<std::string_view, 7> ending_volumes = {
 
 // Folders of the node that are devices and drivers rather than places for data.
 bool is_machinery(std::string_view path) {
-  constexpr std::array<std::string_view, 7> fronts = {"/dev",     "/sys", "/proc", "/run",
-                                                      "/var/run", "/usr", "/lib"};
+  constexpr std::array<std::string_view, 9> fronts = {"/dev", "/sys",           "/proc",
+                                                      "/run", "/var/run",       "/usr",
+                                                      "/lib", "/etc/localtime", "/etc/timezone"};
   return std::ranges::any_of(fronts, [&](std::string_view front) {
     return path == front || (path.starts_with(front) && path[front.size()] == '/');
   });
@@ -24,7 +25,10 @@ bool is_machinery(std::string_view path) {
 Lasting lasting_of(const Mount& mount) {
   if (!mount.volume.exists()) return Lasting::everywhere;
   if (const auto host = mount.volume.find("hostPath"); host.exists()) {
-    return is_machinery(host.find("path").text()) ? Lasting::no : Lasting::on_the_node;
+    // A file, socket or device is no place to keep anything.
+    const auto type = host.find("type").text();
+    const bool folder = type.empty() || type.starts_with("Directory");
+    return !folder || is_machinery(host.find("path").text()) ? Lasting::no : Lasting::on_the_node;
   }
   for (const auto kind : ending_volumes) {
     if (mount.volume.find(kind).exists()) return Lasting::no;

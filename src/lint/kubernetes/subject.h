@@ -30,7 +30,7 @@ struct Subject {
            std::vector<std::string> because = {}) const {
     because.insert(because.end(), evidence.reasons.begin(), evidence.reasons.end());
     findings.push_back(finding_of(row_of(rule), {std::string(file), place.line, place.column},
-                                  std::move(message), std::move(because)));
+                                  readable(message), std::move(because)));
   }
   // "container 'x' of Deployment 'y'".
   [[nodiscard]] std::string name_of(const Container& container) const {

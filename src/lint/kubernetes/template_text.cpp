@@ -14,20 +14,22 @@ constexpr std::array<std::string_view, 9> control_words = {
     "if", "else", "end", "range", "with", "define", "block", "break", "continue"};
 
 std::string_view first_word(std::string_view action) {
-  const auto inside = trimmed(action, "{}- \t\r\n");
+  const auto inside = trimmed(action, "{}%- \t\r\n");
   return inside.substr(0, inside.find_first_of(" \t("));
 }
 
 // How many conditions an action opens (1), closes (-1) or leaves as they are.
 int opened_by(std::string_view action) {
   const auto word = first_word(action);
-  if (word == "end") return -1;
-  return word == "if" || word == "with" || word == "range" || word == "define" || word == "block"
+  if (word.starts_with("end")) return -1;
+  return word == "if" || word == "with" || word == "range" || word == "define" || word == "block" ||
+                 word == "for"
              ? 1
              : 0;
 }
 
 bool writes_nothing(std::string_view action) {
+  if (action.starts_with("{%")) return first_word(action) != "include";
   const auto inside = trimmed(action, "{}- \t\r\n");
   if (inside.starts_with("/*")) return true;
   const auto word = first_word(action);
@@ -44,11 +46,24 @@ std::string_view lines_around(std::string_view text, std::size_t begin, std::siz
   return text.substr(first, std::min(text.find('\n', end), text.size()) - first);
 }
 
+// Where the next action begins, from `at` on: {{ of Helm and Jinja, or {% of Jinja where its end follows.
+std::size_t next_action(std::string_view text, std::size_t at = 0) {
+  const auto braces = text.find("{{", at);
+  const auto percent = text.find("{%", at);
+  if (percent > braces || percent == std::string_view::npos) return braces;
+  return text.find("%}", percent) == std::string_view::npos ? braces : percent;
+}
+
+// Where the action that begins at `open` ends.
+std::size_t end_of_action(std::string_view text, std::size_t open) {
+  return text.find(text[open + 1] == '%' ? "%}" : "}}", open);
+}
+
 // Does nothing but actions stand on `lines`?
 bool only_actions(std::string_view lines) {
-  for (auto open = lines.find("{{"); open != std::string_view::npos; open = lines.find("{{")) {
+  for (auto open = next_action(lines); open != std::string_view::npos; open = next_action(lines)) {
     if (!trimmed(lines.substr(0, open), " \t\r").empty()) return false;
-    const auto close = lines.find("}}", open);
+    const auto close = end_of_action(lines, open);
     if (close == std::string_view::npos) return true;
     lines.remove_prefix(close + 2);
   }
@@ -126,13 +141,14 @@ std::vector<std::string_view> lines_of(std::string_view text) {
 
 TemplateText without_actions(std::string_view text) {
   TemplateText out;
-  if (text.find("{{") == std::string_view::npos) return out;
+  if (next_action(text) == std::string_view::npos) return out;
   out.text = text;
   int line = 1;
   std::size_t counted = 0;
   int depth = 0;
-  for (auto open = text.find("{{"); open != std::string_view::npos; open = text.find("{{", open)) {
-    const auto close = text.find("}}", open);
+  for (auto open = next_action(text); open != std::string_view::npos;
+       open = next_action(text, open)) {
+    const auto close = end_of_action(text, open);
     if (close == std::string_view::npos) break;
     const std::size_t end = close + 2;
     out.templated = true;
@@ -182,6 +198,19 @@ int TemplateText::depth_at(int line) const {
     depth = now;
   }
   return depth;
+}
+
+std::string readable(std::string_view text) {
+  // The shortest action, {{.}}, leaves five of them.
+  constexpr std::string_view trace = "$$$$$";
+  std::string out;
+  for (auto at = text.find(trace); at != std::string_view::npos; at = text.find(trace)) {
+    out += text.substr(0, at);
+    out += "{{...}}";
+    text.remove_prefix(std::min(text.find_first_not_of('$', at), text.size()));
+  }
+  out += text;
+  return out;
 }
 
 bool is_filled_in_later(std::string_view value) {

@@ -1,5 +1,5 @@
-// Analyzer stage: manifests that are still templates. Helm's {{ actions }} are taken out in place, so that what is left
-// is YAML with every word where it stood.
+// Analyzer stage: manifests that are still templates. Helm's {{ actions }} and Jinja's {% statements %} are taken out in
+// place, so that what is left is YAML with every word where it stood.
 #pragma once
 
 #include <string>
@@ -35,6 +35,9 @@ struct TemplateText {
 
 // `text` without actions. Nothing is copied where there is none: `text` is empty then, and `templated` false.
 TemplateText without_actions(std::string_view text);
+
+// `text` with {{...}} where an action of a template stood.
+std::string readable(std::string_view text);
 
 // Is `value` filled in by somebody else later: an action, $NAME or ${NAME} of envsubst? $(NAME), which Kubernetes
 // expands itself, is not meant.

@@ -68,6 +68,17 @@ TEST(Templates, the_owner_of_an_action_is_the_key_or_item_that_it_writes_into) {
   EXPECT_EQ(source.holes[2].owner_line, 0);
 }
 
+TEST(Templates, names_that_they_write_are_told_as_such) {
+  const auto text =
+      "apiVersion: v1\nkind: Pod\nmetadata: {name: \"{{ .Release.Name }}-x\"}\n"
+      "spec:\n  containers:\n  - name: a\n    image: x/y:1\n    resources: {limits: "
+      "{nvidia.com/gpu: 0.5}}\n";
+  const auto found = lint_manifest(text, "m.yaml").findings;
+  ASSERT_FALSE(found.empty());
+  EXPECT_NE(found.front().message.find("Pod '{{...}}-x'"), std::string::npos)
+      << found.front().message;
+}
+
 TEST(Templates, an_action_alone_on_its_line_leaves_an_empty_one) {
   // Before the first words of a block YAML takes no deeper blanks.
   EXPECT_EQ(told("a: |\n    {{- if .x }}\n  text\n    {{- end }}\n", Severity::info), Told{});

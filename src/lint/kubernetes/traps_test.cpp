@@ -157,6 +157,41 @@ TEST(Traps, stages_that_have_sizes_of_their_own_are_not_one_rank) {
   EXPECT_EQ(told(text), Told{});
 }
 
+TEST(Traps, a_port_alone_makes_no_model_server) {
+  // A queue's worker with metrics, a test behind a headless Service, a program of another kind.
+  auto worker = deployment(pod_spec(1, "ports: [{name: metrics, containerPort: 9090}]\n"));
+  worker.replace(worker.find("name: main"), 10, "name: frames-worker");
+  EXPECT_EQ(told(worker), Told{});
+  EXPECT_EQ(told(deployment(pod_spec(1, "ports: [{containerPort: 8096}]\n"))), Told{});
+  auto api = deployment(pod_spec(1, "ports: [{containerPort: 8096}]\n"));
+  api.replace(api.find("name: main"), 10, "name: embeddings");
+  EXPECT_EQ(told(api), (Told{"readiness-missing:10"}));
+}
+
+TEST(Traps, ollama_answers_before_it_loads) {
+  EXPECT_EQ(lines_of_rule(deployment(pod_spec(1,
+                                              "command: [ollama, serve]\nlivenessProbe: {httpGet: "
+                                              "{path: /, port: 11434}}\n")),
+                          "liveness-before-load")
+                .size(),
+            0U);
+}
+
+TEST(Traps, what_holds_a_place_or_fetches_once_is_no_work) {
+  auto pause = deployment(pod_spec(8));
+  pause.replace(pause.find("example.com/work:1.2"), 20, "registry.k8s.io/pause:3.9");
+  EXPECT_EQ(told(pause), Told{});
+  EXPECT_EQ(told(job(pod_spec(1, "command: [vllm, serve, org/model]\n"))), Told{});
+}
+
+TEST(Traps, of_two_branches_of_a_template_either_may_have_the_limit) {
+  const std::string text = deployment(
+      "containers:\n- name: a\n  image: example.com/x:1\n  resources:\n{% if x %}\n    limits: "
+      "{nvidia.com/gpu: 1, memory: 1Gi, cpu: 1}\n{% else %}\n    limits: {nvidia.com/gpu: 1}\n{% "
+      "endif %}\n");
+  EXPECT_EQ(told(text), Told{});
+}
+
 TEST(Traps, a_pod_without_gpus_is_nobodys_business_here) {
   EXPECT_EQ(told(deployment("containers: [{name: a, image: nginx}]\n")), Told{});
 }

@@ -29,7 +29,7 @@ Gpus gpus_of(const Container& container) {
     const auto number = quantity_of(value.text());
     // A MIG device or a share (nvidia.com/gpu.shared) is less than a GPU.
     known = known && number && *number == std::floor(*number) && *number < 1024 &&
-            key.text() == "nvidia.com/gpu";
+            (key.text() == "nvidia.com/gpu" || key.text() == "amd.com/gpu");
     if (known) count += static_cast<int>(*number);
   };
   container.limits.each_entry(take);
@@ -125,8 +125,18 @@ class PodReader {
     find_openings(spec, pod.open, pod.open_keys);
     for (Container& container : pod.containers) {
       find_openings(container.view, container.open, container.open_keys);
+      if (source_.templated) mark_branches(container);
     }
     workload_.pods.push_back(std::move(pod));
+  }
+
+  // Of two branches of a template each may have its own limits; which one counts is not known.
+  static void mark_branches(Container& container) {
+    int times = 0;
+    container.view.find("resources").each_entry([&](View key, View) {
+      times += key.text() == "limits" ? 1 : 0;
+    });
+    if (times > 1) container.open_keys.emplace_back("resources");
   }
 
   // Where a template may add lines to `map`: to itself, or to the values of which keys.
@@ -209,7 +219,8 @@ bool Workload::has_gpus() const {
 
 bool is_gpu_resource(std::string_view resource) {
   return resource == "nvidia.com/gpu" || resource == "nvidia.com/gpu.shared" ||
-         resource.starts_with("nvidia.com/mig-");
+         resource.starts_with("nvidia.com/mig-") || resource == "amd.com/gpu" ||
+         resource == "gpu.intel.com/i915" || resource == "gpu.intel.com/xe";
 }
 
 yaml::Place key_place(View map, std::string_view key) {
@@ -254,6 +265,10 @@ Workload workload_of(View object, const TemplateText& source, std::span<const Vi
     known = true;
   }
   if (!known) reader.search(object, {}, 0);
+  // Without a leaderTemplate the workers' is the leader's too
+  // (https://github.com/kubernetes-sigs/lws api/leaderworkerset/v1/leaderworkerset_types.go).
+  if (workload.kind == "LeaderWorkerSet" && workload.pods.size() == 1)
+    workload.pods.front().role = {};
   return workload;
 }
 

@@ -26,7 +26,7 @@ struct Word {
   yaml::View from;  // the item of the list
 };
 
-// NVIDIA GPUs that a container asks for.
+// GPUs that a container asks for.
 struct Gpus {
   bool any = false;
   std::optional<int>
@@ -88,8 +88,8 @@ struct Workload {
 Workload workload_of(yaml::View object, const TemplateText& source,
                      std::span<const yaml::View> claims = {});
 
-// Is `resource` a name under which NVIDIA's device plugin offers whole or shared GPUs or MIG devices? Not of HAMi's
-// gpumem and gpucores, which are amounts.
+// Is `resource` a name under which the device plugin of NVIDIA, AMD or Intel offers whole or shared GPUs or MIG devices?
+// Not of HAMi's gpumem and gpucores, which are amounts.
 bool is_gpu_resource(std::string_view resource);
 
 // Where `key` stands in `map`, or where the map begins.
