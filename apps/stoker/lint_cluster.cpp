@@ -9,6 +9,8 @@
 #include "catalog/yaml/view.h"
 #include "cluster/kubernetes/api/kubeconfig.h"
 #include "cluster/kubernetes/api/list.h"
+#include "lint/cluster/cluster.h"
+#include "lint/cluster/configs.h"
 #include "lint/cluster/owners.h"
 #include "lint/kubernetes/kinds.h"
 #include "lint/kubernetes/live.h"
@@ -22,17 +24,37 @@ using kubernetes::ListOutcome;
 using kubernetes::Resource;
 
 // What is listed besides the kinds that carry pods.
+const KindName nodes{"", "Node"};
+const KindName pods{"", "Pod"};
 const KindName services{"", "Service"};
+const KindName config_maps{"", "ConfigMap"};
+// Rules of alerts as objects: Prometheus' operator, VictoriaMetrics', Google's managed Prometheus.
+const std::vector<KindName> alert_kinds = {{"monitoring.coreos.com", "PrometheusRule"},
+                                           {"operator.victoriametrics.com", "VMRule"},
+                                           {"monitoring.googleapis.com", "Rules"},
+                                           {"monitoring.googleapis.com", "ClusterRules"}};
 
-// Services first, for they tell what serves; then the kinds of kinds.def from its end on: a controller before what it makes.
-std::vector<KindName> kinds_to_list() {
-  std::vector<KindName> kinds = {services};
+bool is_kind(const KindName& kind, std::string_view group, std::string_view word) {
+  return kind.group == group && kind.kind == word;
+}
+
+bool is_one_of(const std::vector<KindName>& kinds, std::string_view group, std::string_view word) {
+  return std::ranges::any_of(kinds,
+                             [&](const KindName& each) { return is_kind(each, group, word); });
+}
+
+// Nodes, which tell what pods are of interest, and Services, which tell what serves, come first; then the kinds of kinds.def
+// from its end on: a controller before what it makes.
+std::vector<KindName> kinds_to_list(bool whole_cluster) {
+  std::vector<KindName> kinds;
+  if (whole_cluster) kinds.push_back(nodes);
+  kinds.push_back(services);
+  kinds.push_back(config_maps);
+  kinds.insert(kinds.end(), alert_kinds.begin(), alert_kinds.end());
   const auto rows = lint::kubernetes::all_kinds();
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-    const bool known = std::ranges::any_of(kinds, [&](const KindName& each) {
-      return each.group == row->group && each.kind == row->kind;
-    });
-    if (!known) kinds.push_back({std::string(row->group), std::string(row->kind)});
+    if (!is_one_of(kinds, row->group, row->kind))
+      kinds.push_back({std::string(row->group), std::string(row->kind)});
   }
   return kinds;
 }
@@ -44,19 +66,23 @@ std::string rbac_rule(const Resource& resource) {
 
 class ClusterLook {
  public:
-  ClusterLook(kubernetes::Client client, std::string name_space)
-      : client_(std::move(client)), name_space_(std::move(name_space)) {
+  ClusterLook(kubernetes::Client client, std::string name_space, WallTime now)
+      : client_(std::move(client)), name_space_(std::move(name_space)), now_(now) {
     look_.what = "object";
   }
 
   Result<LintLook> run() {
-    const auto served = kubernetes::find_served(client_, kinds_to_list());
+    const bool whole = name_space_.empty();
+    const auto served = kubernetes::find_served(client_, kinds_to_list(whole));
     if (!served) return fail(served.error());
+    facts_.seen = {.nodes = whole, .pods = whole, .alerts = whole};
     for (const auto& [group, why] : served->unknown) {
       look_.unread.push_back(fmt::format(
           "kinds of {}: not looked at, whether they are served is not known ({})", group, why));
+      if (is_alert_group(group)) facts_.seen.alerts = false;
     }
     for (const Resource& resource : served->resources) list(resource);
+    if (whole) look_at_the_whole();
     return std::move(look_);
   }
 
@@ -69,15 +95,22 @@ class ClusterLook {
     std::vector<std::string> unread;
   };
 
+  static bool is_alert_group(std::string_view group) {
+    return std::ranges::any_of(alert_kinds,
+                               [&](const KindName& each) { return each.group == group; });
+  }
+
   void list(const Resource& resource) {
     Part part;
-    const auto before = owners_;
+    const auto owners = owners_;
+    const auto facts = facts_;
     const auto result = kubernetes::list_objects(
         client_, resource, {.name_space = name_space_},
-        [&](std::string_view object) { take(object, part); },
+        [&](std::string_view object) { take(resource, object, part); },
         [&] {
           part = {};
-          owners_ = before;
+          owners_ = owners;
+          facts_ = facts;
         });
     if (result.outcome == ListOutcome::complete) {
       owners_.add_kind(resource.group, resource.kind);
@@ -101,30 +134,61 @@ class ClusterLook {
                                : fmt::format("{}: not looked at{} ({})", name,
                                              result.objects > 0 ? " to the end" : "",
                                              result.reason));
+    auto& seen = facts_.seen;
+    if (is_kind(nodes, resource.group, resource.kind)) seen.nodes = false;
+    if (is_kind(pods, resource.group, resource.kind)) seen.pods = false;
+    if (is_kind(config_maps, resource.group, resource.kind) ||
+        is_one_of(alert_kinds, resource.group, resource.kind))
+      seen.alerts = false;
   }
 
-  void take(std::string_view text, Part& part) {
+  void take(const Resource& resource, std::string_view text, Part& part) {
     const auto document = yaml::Document::parse({text, 1}, "object");
     if (!document) {
-      part.unread.push_back(
-          fmt::format("an object: not looked at ({})", document.error().describe()));
+      part.unread.push_back(fmt::format("one of {}: not looked at ({})", resource.plural,
+                                        document.error().describe()));
       return;
     }
     const yaml::View object = document->root();
-    if (object.find("kind").text() == services.kind && object.find("apiVersion").text() == "v1")
-      return linter_.add_service(object);
+    const auto is = [&](const KindName& kind) {
+      return is_kind(kind, resource.group, resource.kind);
+    };
+    if (is(nodes)) return facts_.add_node(object);
+    if (is(services)) return linter_.add_service(object);
+    if (is(config_maps) || is_one_of(alert_kinds, resource.group, resource.kind)) {
+      facts_.add_alerts(text, is(config_maps));
+      return keep(lint::lint_config_object(text, object), part);
+    }
+    if (is(pods)) facts_.add_pod(object);
     if (owners_.look_at(object) != lint::Look::itself) return;
     auto found = linter_.lint(object);
     if (!found.workload) return;
     part.names.push_back(entity_word(lint::kubernetes::object_entity(object)));
     part.ignored += found.ignored;
-    std::ranges::move(found.findings, std::back_inserter(part.findings));
+    keep(std::move(found.findings), part);
+  }
+
+  static void keep(std::vector<Finding> findings, Part& part) {
+    std::ranges::move(findings, std::back_inserter(part.findings));
+  }
+
+  void look_at_the_whole() {
+    auto found = lint::lint_cluster(facts_, client_.access().name, now_);
+    std::ranges::move(found, std::back_inserter(look_.findings));
+    std::erase_if(look_.findings,
+                  [&](const Finding& each) { return lint::is_beside_the_point(facts_, each); });
+    if (facts_.seen.nodes && facts_.seen.pods) return;
+    look_.unread.push_back(fmt::format(
+        "the cluster as a whole: {} not seen to the end, so what they are needed for is not known",
+        facts_.seen.nodes ? "pods were" : "nodes were"));
   }
 
   kubernetes::Client client_;
   const std::string name_space_;
+  const WallTime now_;
   lint::kubernetes::LiveLinter linter_;
   lint::Owners owners_;
+  lint::ClusterFacts facts_;
   LintLook look_;
 };
 
@@ -139,7 +203,9 @@ Result<LintLook> look_at_cluster(const ClusterQuestion& question) {
     access->token.clear();
     access->exec.reset();
   }
-  auto look = ClusterLook(kubernetes::Client(*std::move(access)), question.name_space).run();
+  auto look = ClusterLook(kubernetes::Client(*std::move(access)), question.name_space,
+                          system_clock().wall())
+                  .run();
   if (look) lint::sort_findings(look->findings);
   return look;
 }

@@ -8,6 +8,7 @@
 
 #include "catalog/yaml/view.h"
 #include "event/log_file.h"
+#include "lint/cluster/cluster.h"
 #include "lint/env/env_text.h"
 #include "lint/env/environment.h"
 #include "lint/ignore.h"
@@ -179,6 +180,7 @@ std::vector<LintRules> lint_rule_groups() {
        lint::environment_rules()},
       {"prometheus", "Prometheus rules about GPUs", lint::prometheus_rules()},
       {"nvidia", "configurations of NVIDIA's device plugin and mig-parted", lint::nvidia_rules()},
+      {"cluster", "a running Kubernetes cluster as a whole", lint::cluster_rules()},
       {"slurm", "Slurm's configuration and batch scripts", lint::slurm_rules()}};
 }
 

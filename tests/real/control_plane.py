@@ -111,9 +111,12 @@ class ControlPlane:
         status, text = self.ask("POST", path, body, kind)
         assert status == 201, f"POST {path}: {status} {text}"
 
+    def patch(self, path, change):
+        code, text = self.ask("PATCH", path, json.dumps(change), "application/merge-patch+json")
+        assert code == 200, f"PATCH {path}: {code} {text}"
+
     def set_status(self, path, status):
-        code, text = self.ask("PATCH", f"{path}/status", json.dumps({"status": status}), "application/merge-patch+json")
-        assert code == 200, f"PATCH {path}/status: {code} {text}"
+        self.patch(f"{path}/status", {"status": status})
 
     def define(self, group, version, plural, kind):
         """A kind of its own with any content, served once this returns."""

@@ -40,6 +40,33 @@ def create_pod(plane, name, spec, labels=None, owner=None):
         "metadata": {"name": name, "labels": labels or {}, **({"ownerReferences": owner} if owner else {})}})
 
 
+def create_node(plane, name, gpus=0, usable=None, labels=None, tainted=False):
+    """A node as kubelet, device plugin and feature discovery would have written it."""
+    plane.create("/api/v1/nodes", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels or {}}})
+
+    def resources(count):
+        return {"cpu": "96", "memory": "1024Gi", "pods": "2000", **({"nvidia.com/gpu": str(count)} if gpus else {})}
+    # Admission gives every new node the taint of one that is not ready, which the controller takes off.
+    plane.patch(f"/api/v1/nodes/{name}", {"spec": {"taints": [{"key": "nvidia.com/gpu", "effect": "NoSchedule"}] if tainted else []}})
+    plane.set_status(f"/api/v1/nodes/{name}", {
+        "capacity": resources(gpus), "allocatable": resources(gpus if usable is None else usable),
+        "conditions": [{"type": "Ready", "status": "True", "reason": "test", "message": "test"}]})
+
+
+def ago(minutes):
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 60 * minutes))
+
+
+def is_running(plane, name, minutes=60):
+    plane.set_status(f"/api/v1/namespaces/ml/pods/{name}", {"phase": "Running", "startTime": ago(minutes),
+                                                            "conditions": [{"type": "Ready", "status": "True"}]})
+
+
+def waits(plane, name, minutes=60):
+    plane.set_status(f"/api/v1/namespaces/ml/pods/{name}", {"phase": "Pending", "conditions": [
+        {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "lastTransitionTime": ago(minutes)}]})
+
+
 def allow(plane, user, role):
     plane.create("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": user},
@@ -86,6 +113,33 @@ def fill(plane):
             container("pytorch", "example.com/train", gpus=8, env=[{"name": "CUDA_LAUNCH_BLOCKING", "value": "1"}]))}}}}})
 
 
+def fill_nodes(plane):
+    """Two GPU nodes, one of them open and with a card that is not healthy, and one for other work."""
+    h100 = {"nvidia.com/gpu.product": "NVIDIA-H100-80GB-HBM3", "nvidia.com/gpu.count": "8", "nvidia.com/gpu.replicas": "1"}
+    create_node(plane, "gpu-1", 8, labels=h100, tainted=True)
+    create_node(plane, "gpu-2", 8, usable=7, labels=h100)
+    create_node(plane, "cpu-1")
+    create_pod(plane, "exporter", pod_spec(container(image="nvcr.io/nvidia/k8s/dcgm-exporter:3.3.9-3.6.1-ubuntu22.04"), nodeName="gpu-1"))
+    is_running(plane, "exporter")
+    create_pod(plane, "web", pod_spec(container(), nodeName="gpu-2"))
+    is_running(plane, "web")
+    gang = {"leaderworkerset.sigs.k8s.io/name": "group", "leaderworkerset.sigs.k8s.io/group-index": "0"}
+    owner = owned_by("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "group")
+    worker = container(image="example.com/group", gpus=4)
+    worker["resources"]["requests"]["cpu"] = "80"
+    create_pod(plane, "group-0", pod_spec(worker, nodeName="gpu-1"), gang, owner)
+    is_running(plane, "group-0")
+    create_pod(plane, "group-1", pod_spec(worker, tolerations=[{"key": "nvidia.com/gpu", "operator": "Exists"}]), gang, owner)
+    waits(plane, "group-1")
+    plane.define("monitoring.coreos.com", "v1", "prometheusrules", "PrometheusRule")
+    plane.create("/apis/monitoring.coreos.com/v1/namespaces/ml/prometheusrules", {
+        "apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule", "metadata": {"name": "gpus"},
+        "spec": {"groups": [{"name": "gpus", "rules": [{"alert": "Hot", "expr": "increase(DCGM_FI_DEV_GPU_TEMP[5m]) > 10"}]}]}})
+    plane.create("/api/v1/namespaces/ml/configmaps", {
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "plugin"},
+        "data": {"config.yaml": "version: v1\nsharing:\n  timeSlicing:\n    resources:\n    - {name: nvidia.com/gpu, replicas: 1}\n"}})
+
+
 def lint(kubeconfig, *arguments, code=1, environment=None):
     """(findings, what was said on standard error); the exit code must be `code`."""
     done = subprocess.run([STOKER, "lint", "--cluster", "--kubeconfig", kubeconfig, "-o", "json", *arguments], env=environment,
@@ -119,10 +173,27 @@ def finds_what_is_wrong_once_each(plane):
     assert all(one["file"] is None and one["source"] for one in findings)
 
 
+def finds_what_only_the_cluster_shows(plane):
+    findings, _ = lint(plane.kubeconfig("linter", certificate_of(plane, "linter")), "--all")
+    said = {one["rule"]: one for one in findings if one["entity"].startswith(("node:", "cluster:")) or one["rule"].startswith("gang")}
+    assert {rule: one["entity"] for rule, one in said.items()} == {
+        "gpu-unhealthy": "node:gpu-2", "cpu-pods-on-gpu-node": "node:gpu-2", "gpus-stranded": "node:gpu-1",
+        "exporter-missing": "cluster:test", "xid-alert-missing": "cluster:test",
+        "gang-half-started": "object:ml/LeaderWorkerSet/group"}, said
+    assert said["gpus-stranded"]["message"] == ("4 of 8 GPUs of node gpu-1 are free, beside 15 CPUs and 1016 GiB; "
+                                                "pod ml/group-1 waits for 4 GPUs, 80 CPUs and 4 GiB"), said["gpus-stranded"]
+    assert said["exporter-missing"]["message"].endswith("on 1 of 2 GPU nodes: gpu-2"), said["exporter-missing"]
+    assert told(findings, "dcgm-rate-of-gauge") == {("object:ml/PrometheusRule/gpus", "spec.groups[0].rules[0].expr")}
+    assert told(findings, "device-plugin-sharing") == {("object:ml/ConfigMap/plugin", "data[config.yaml]:5")}
+    assert not told(findings, "gpu-selector-missing"), "there is one kind of GPU"
+    of_namespace, _ = lint(plane.kubeconfig("linter", certificate_of(plane, "linter")), "--namespace", "ml")
+    assert not [one for one in of_namespace if one["entity"].startswith(("node:", "cluster:"))], "nothing about nodes"
+
+
 def reads_page_by_page_and_nothing_else(plane):
     asked = plane.requests_of("linter")
     assert {verb for _, verb, _ in asked} <= READING, asked
-    pods = [path for _, _, path in asked if path.startswith("/api/v1/pods?")]
+    pods = [path for _, _, path in asked if path.startswith("/api/v1/pods?")][:2]
     assert len(pods) == 2 and "limit=500" in pods[0] and "continue=" in pods[1], pods
     assert not [path for _, _, path in asked if "secrets" in path or "rayclusters" in path], "only kinds that are served, and no Secrets"
 
@@ -185,8 +256,10 @@ def main():
         print(f"etcd and the apiserver are ready after {time.monotonic() - begin:.1f} s")
         set_rights(plane)
         fill(plane)
+        fill_nodes(plane)
         print(f"filled after {time.monotonic() - begin:.1f} s")
         finds_what_is_wrong_once_each(plane)
+        finds_what_only_the_cluster_shows(plane)
         reads_page_by_page_and_nothing_else(plane)
         says_what_it_may_not_see(plane)
         refuses_to_guess(plane)
