@@ -28,6 +28,9 @@ const KindName nodes{"", "Node"};
 const KindName pods{"", "Pod"};
 const KindName services{"", "Service"};
 const KindName config_maps{"", "ConfigMap"};
+// What a pod has by a claim: how many GPUs.
+const std::vector<KindName> claim_kinds = {{"resource.k8s.io", "ResourceClaimTemplate"},
+                                           {"resource.k8s.io", "ResourceClaim"}};
 // Rules of alerts as objects: Prometheus' operator, VictoriaMetrics', Google's managed Prometheus.
 const std::vector<KindName> alert_kinds = {{"monitoring.coreos.com", "PrometheusRule"},
                                            {"operator.victoriametrics.com", "VMRule"},
@@ -43,7 +46,7 @@ bool is_one_of(const std::vector<KindName>& kinds, std::string_view group, std::
                              [&](const KindName& each) { return is_kind(each, group, word); });
 }
 
-// Nodes, which tell what pods are of interest, and Services, which tell what serves, come first; then the kinds of kinds.def
+// Nodes, which tell what pods are of interest, Services, which tell what serves, and claims come first; then the kinds of kinds.def
 // from its end on: a controller before what it makes.
 std::vector<KindName> kinds_to_list(bool whole_cluster) {
   std::vector<KindName> kinds;
@@ -51,6 +54,7 @@ std::vector<KindName> kinds_to_list(bool whole_cluster) {
   kinds.push_back(services);
   kinds.push_back(config_maps);
   kinds.insert(kinds.end(), alert_kinds.begin(), alert_kinds.end());
+  kinds.insert(kinds.end(), claim_kinds.begin(), claim_kinds.end());
   const auto rows = lint::kubernetes::all_kinds();
   for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
     if (!is_one_of(kinds, row->group, row->kind))
@@ -155,6 +159,8 @@ class ClusterLook {
     };
     if (is(nodes)) return facts_.add_node(object);
     if (is(services)) return linter_.add_service(object);
+    if (is_one_of(claim_kinds, resource.group, resource.kind))
+      return linter_.add_claim(object, text);
     if (is(config_maps) || is_one_of(alert_kinds, resource.group, resource.kind)) {
       facts_.add_alerts(text, is(config_maps));
       return keep(lint::lint_config_object(text, object), part);

@@ -14,6 +14,9 @@ using yaml::View;
 void put_in_object(View object, Finding& finding) {
   const auto place = finding.location.value_or(FileLocation{});
   finding.field = field_path_of(object, {place.line, place.column});
+  // What is missing in an item of a list is told at its name: the item is meant.
+  constexpr std::string_view name_of_item = "].name";
+  if (finding.field.ends_with(name_of_item)) finding.field.resize(finding.field.size() - 5);
   finding.location.reset();
   finding.entity = object_entity(object);
 }
@@ -27,27 +30,35 @@ void LiveLinter::add_service(View service) {
   kept.begin_object().key("spec").begin_object().key("selector").begin_object();
   selector.each_entry([&](View key, View value) { kept.member(key.text(), value.text()); });
   kept.end_object().end_object().end_object();
-  texts_.push_back(kept.text());
-  auto document = yaml::Document::parse({texts_.back(), 1}, "service");
+  keep(kept.text(), service, services_);
+}
+
+void LiveLinter::add_claim(View claim, std::string_view text) {
+  if (!claim.at("metadata.ownerReferences").exists()) keep(std::string(text), claim, claims_);
+}
+
+void LiveLinter::keep(std::string text, View object, Kept& kept) {
+  texts_.push_back(std::move(text));
+  auto document = yaml::Document::parse({texts_.back(), 1}, "object");
   if (!document) return;
   documents_.push_back(*std::move(document));
-  services_[std::string(service.at("metadata.namespace").text())].push_back(
-      documents_.back().root());
+  kept[std::string(object.at("metadata.namespace").text())].push_back(documents_.back().root());
+}
+
+const std::vector<View>& LiveLinter::kept_in(const Kept& kept, View object) {
+  static const std::vector<View> none;
+  const auto found = kept.find(object.at("metadata.namespace").text());
+  return found == kept.end() ? none : found->second;
 }
 
 LiveFindings LiveLinter::lint(View object) const {
   LiveFindings out;
-  const Workload workload = workload_of(object, {});
+  const TemplateText whole;
+  const Workload workload = workload_of(object, whole, kept_in(claims_, object));
   if (workload.pods.empty()) return out;
   out.workload = true;
-  static const std::vector<View> none;
-  const auto services = services_.find(object.at("metadata.namespace").text());
-  const TemplateText whole;
   std::vector<Repair> repairs;  // nobody patches an object here
-  check_workload(workload,
-                 {.file = "",
-                  .source = whole,
-                  .services = services == services_.end() ? none : services->second},
+  check_workload(workload, {.file = "", .source = whole, .services = kept_in(services_, object)},
                  out.findings, repairs);
   out.ignored = take_out_annotated(workload, 0, out.findings);
   for (Finding& finding : out.findings) put_in_object(object, finding);

@@ -27,13 +27,23 @@ class LiveLinter {
   // selector is kept.
   void add_service(yaml::View service);
 
+  // A ResourceClaim or ResourceClaimTemplate, whose JSON is `text`: how many GPUs pods have by it. One that was made of a
+  // template for a pod is not kept.
+  void add_claim(yaml::View claim, std::string_view text);
+
   // Looks at one object, whose JSON is `object`, parsed.
   [[nodiscard]] LiveFindings lint(yaml::View object) const;
 
  private:
+  using Kept = std::map<std::string, std::vector<yaml::View>, std::less<>>;  // by namespace
+
+  void keep(std::string text, yaml::View object, Kept& kept);
+  static const std::vector<yaml::View>& kept_in(const Kept& kept, yaml::View object);
+
   std::deque<std::string> texts_;  // what the views below point into
   std::vector<yaml::Document> documents_;
-  std::map<std::string, std::vector<yaml::View>, std::less<>> services_;  // by namespace
+  Kept services_;
+  Kept claims_;
 };
 
 // "ml/Deployment/llm", "Node/gpu-1": as findings name an object of a cluster.

@@ -92,10 +92,26 @@ TEST(LiveLinter, KnowsServersByTheServicesOfTheirNamespace) {
     linter.add_service(yaml::Document::parse({json, 1}, "service")->root());
     return told_of(server, linter);
   };
-  EXPECT_THAT(with_service("ml"),
-              Contains("readiness-missing spec.template.spec.containers[0].name"));
+  EXPECT_THAT(with_service("ml"), Contains("readiness-missing spec.template.spec.containers[0]"));
   EXPECT_THAT(with_service("other"),
-              Not(Contains("readiness-missing spec.template.spec.containers[0].name")));
+              Not(Contains("readiness-missing spec.template.spec.containers[0]")));
+}
+
+TEST(LiveLinter, CountsGpusByTheClaimsOfTheNamespace) {
+  const std::string pod =
+      R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"ml"},"spec":{"resourceClaims":[{"name":"card","resourceClaimTemplateName":"cards"}],)"
+      R"("containers":[{"name":"a","image":"example.com/x:1","command":["vllm","serve","/m","-tp","4"],"resources":{"claims":[{"name":"card"}]}}]}})";
+  const auto with_claims = [&](const std::string& space) {
+    LiveLinter linter;
+    const std::string json =
+        R"({"apiVersion":"resource.k8s.io/v1","kind":"ResourceClaimTemplate","metadata":{"name":"cards","namespace":")" +
+        space +
+        R"("},"spec":{"spec":{"devices":{"requests":[{"name":"g","exactly":{"deviceClassName":"gpu.nvidia.com","count":2}}]}}}})";
+    linter.add_claim(yaml::Document::parse({json, 1}, "claim")->root(), json);
+    return told_of(pod, linter);
+  };
+  EXPECT_THAT(with_claims("ml"), Contains("parallel-above-gpus spec.containers[0].command[3]"));
+  EXPECT_THAT(with_claims("other"), Not(Contains(testing::HasSubstr("parallel-above-gpus"))));
 }
 
 // What admission puts into every pod: its token and the tolerations of a node that is not ready.
