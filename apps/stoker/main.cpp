@@ -51,6 +51,7 @@ int main(int argc, char** argv) {
   stoker::app::add_notify_verb(app, exit_code);
   stoker::app::add_expect_verb(app, exit_code);
   stoker::app::add_doctor_verb(app, exit_code);
+  stoker::app::add_diag_verb(app, exit_code);
   stoker::app::add_xid_verb(app, exit_code);
   stoker::app::add_nccl_verb(app, exit_code);
   stoker::app::add_lint_verb(app, exit_code);
@@ -60,6 +61,7 @@ int main(int argc, char** argv) {
   stoker::app::add_sim_verb(app, exit_code);
   stoker::app::add_config_verb(app, exit_code);
   stoker::app::add_version_verb(app, exit_code);
+  stoker::app::add_worker_verb(app, exit_code);
   stoker::app::add_probe_verb(app, exit_code);
 
   try {

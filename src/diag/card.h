@@ -2,6 +2,7 @@
 // host (host_card.h), which the tests without a card and simulated nodes use and which can be told to be faulty.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,14 +10,13 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
 #include "diag/kernel.h"
 
 namespace stoker::diag {
 
 struct CardFacts {
-  std::uint32_t index = 0;  // as the driver counts, with CUDA_DEVICE_ORDER=PCI_BUS_ID
+  std::uint32_t index = 0;  // CardName's
   std::string uuid;         // "GPU-…" or "MIG-…"
   std::string name;
   std::string pci;             // "0000:9a:00.0"; empty: not told
@@ -25,6 +25,12 @@ struct CardFacts {
   std::uint32_t shared_bytes = 0;  // the most that one block may have
   std::uint64_t memory_bytes = 0;
   bool simulated = false;
+};
+
+// How a run names a card.
+struct CardName {
+  std::uint32_t index = 0;  // as NVML counts
+  std::string uuid;
 };
 
 // An address in the memory of a card; 0: none.
@@ -47,7 +53,20 @@ struct Launch {
   std::uint32_t shared_bytes = 0;
   Work work;
   Queue queue = Queue::first;
+  std::uint32_t cluster = 1;  // blocks that share their memory
 };
+
+// A matrix of 16-bit numbers as the copy engine takes it, in boxes (CUtensorMap: 128 bytes, aligned to 64).
+struct alignas(64) TensorMap {
+  std::array<std::uint64_t, 16> opaque{};
+};
+struct MatrixShape {
+  std::uint64_t rows = 0;
+  std::uint64_t columns = 0;
+  std::uint32_t box_rows = 0;
+  std::uint32_t box_columns = 0;
+};
+struct MatrixArgs;  // kernels/matrix.h
 
 struct FreeMemory {
   std::uint64_t free_bytes = 0;
@@ -78,6 +97,10 @@ class Card {
                                  Queue queue) = 0;
   // Lets kernels of this card read and write memory of `peer`; not_supported: the two have no such way.
   virtual Result<void> open_peer(Card& peer) = 0;
+  // For bf16 numbers, rows of a box exchanged as wgmma reads them; not_supported before Hopper.
+  virtual Result<TensorMap> tensor_map(Address matrix, const MatrixShape& shape) = 0;
+  // What the vendor's library (cuBLAS) makes of the same arrays; not_supported: it is not installed here.
+  virtual Result<void> library_product(const MatrixArgs& args) = 0;
   virtual Result<void> zero(Address address, std::uint64_t bytes) = 0;  // bytes: a multiple of 4
 
   template <typename Args>
@@ -86,8 +109,8 @@ class Card {
   }
   // Waits for both queues; tells what went wrong in them.
   virtual Result<void> wait() = 0;
-  // Runs `work`, which fills the queues of this card, and waits for it: how long the card took.
-  virtual Result<Nanoseconds> timed(const std::function<Result<void>()>& work) = 0;
+  // Runs `work`, which fills the queues of this card, and waits for it: seconds that the card took.
+  virtual Result<double> timed(const std::function<Result<void>()>& work) = 0;
 
  protected:
   virtual Result<void> launch_raw(const Launch& how, const void* args, std::size_t size) = 0;

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "diag/kernels/compute.h"
+#include "diag/kernels/matrix.h"
 
 namespace stoker::diag {
 namespace {
@@ -20,6 +21,10 @@ constexpr double call_seconds = 2e-6;  // what a copy takes that has no bytes
 bool computes(Kernel kernel) {
   return kernel == Kernel::compute || kernel == Kernel::compute_tensor75 ||
          kernel == Kernel::compute_tensor80 || kernel == Kernel::compute_tensor89;
+}
+
+bool multiplies(Kernel kernel) {
+  return kernel == Kernel::matrix75 || kernel == Kernel::matrix80 || kernel == Kernel::matrix90;
 }
 
 class HostCard final : public Card {
@@ -94,6 +99,12 @@ class HostCard final : public Card {
       return {};
     return fail(ErrorCode::not_supported, "the two cards can't reach each other's memory");
   }
+  Result<TensorMap> tensor_map(Address /*matrix*/, const MatrixShape& /*shape*/) override {
+    return TensorMap{};
+  }
+  Result<void> library_product(const MatrixArgs& /*args*/) override {
+    return fail(ErrorCode::not_supported, "a simulated card has no cuBLAS");
+  }
   Result<void> zero(Address address, std::uint64_t bytes) override {
     if (auto ok = alive(); !ok) return ok;
     std::memset(at(address), 0, bytes);
@@ -102,10 +113,10 @@ class HostCard final : public Card {
 
   Result<void> wait() override { return alive(); }
 
-  Result<Nanoseconds> timed(const std::function<Result<void>()>& work) override {
+  Result<double> timed(const std::function<Result<void>()>& work) override {
     busy_ = {};
     if (auto done = work(); !done) return fail(done.error());
-    return Nanoseconds(static_cast<std::int64_t>(std::max(busy_[0], busy_[1]) * 1e9));
+    return std::max(busy_[0], busy_[1]);
   }
 
  protected:
@@ -131,6 +142,9 @@ class HostCard final : public Card {
           for (std::uint32_t sm = first; sm < workers; sm += real) run_blocks(how, args, sm);
         });
       }
+    }
+    if (options_.faults.wrong_multiprocessor >= 0 && multiplies(how.kernel)) {
+      spoil_rows(*static_cast<const MatrixArgs*>(args));
     }
     stick();
     spend(how.queue, seconds_of(how.work));
@@ -160,11 +174,19 @@ class HostCard final : public Card {
     }
   }
 
+  // What the wrong multiprocessor made of its share of a product.
+  void spoil_rows(const MatrixArgs& args) const {
+    const auto wrong = static_cast<std::uint32_t>(options_.faults.wrong_multiprocessor);
+    for (std::uint32_t row = wrong; row < args.m; row += options_.facts.multiprocessors) {
+      for (std::uint32_t i = 0; i < args.n; ++i) args.c[std::uint64_t{row} * args.n + i] ^= 0x4000U;
+    }
+  }
+
   Result<void> move(void* to, const void* from, std::uint64_t bytes, double rate, Queue queue) {
     if (auto ok = alive(); !ok) return ok;
     std::memcpy(to, from, bytes);
     stick();
-    spend(queue, call_seconds + static_cast<double>(bytes) / rate);
+    spend(queue, bytes <= 64 ? call_seconds : static_cast<double>(bytes) / rate);
     return {};
   }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/error.h"
 
 namespace stoker::diag {
@@ -25,6 +26,9 @@ struct Measurement {
   std::string unit;  // "bytes_per_second", "operations_per_second", "errors", "seconds", …
   std::string reason;
   std::vector<std::string> details;  // addresses, multiprocessors; a line each
+  // While the card was at it, for readings of that time; both 0: it was too short to tell.
+  MonotonicTime began;
+  MonotonicTime ended;
 };
 
 // An error of a card as the outcome of `test`: what a card has not, or what somebody else's use forbids, is no fault of

@@ -109,20 +109,26 @@ STOKER_BODY void write_only(const Thread& thread, const MoveArgs& args) {
   for (uint64_t at = thread.index(); at < args.count; at += thread.count()) args.to[at] = value;
 }
 
+// A block copies neighbouring pieces one after the other: banks of memory turn from reading to writing less often.
 STOKER_BODY void copy_all(const Thread& thread, const MoveArgs& args) {
-  const uint64_t step = thread.count();
-  uint64_t at = thread.index();
-  for (; at + 3 * step < args.count; at += 4 * step) {
+  constexpr uint64_t pieces = 4;
+  const uint64_t block = uint64_t{thread.lanes} * pieces;
+  uint64_t first = thread.block * block;
+  for (; first + block <= args.count; first += thread.blocks * block) {
+    const uint64_t at = first + thread.lane;
     const Words a = args.from[at];
-    const Words b = args.from[at + step];
-    const Words c = args.from[at + 2 * step];
-    const Words d = args.from[at + 3 * step];
+    const Words b = args.from[at + thread.lanes];
+    const Words c = args.from[at + 2 * uint64_t{thread.lanes}];
+    const Words d = args.from[at + 3 * uint64_t{thread.lanes}];
     args.to[at] = a;
-    args.to[at + step] = b;
-    args.to[at + 2 * step] = c;
-    args.to[at + 3 * step] = d;
+    args.to[at + thread.lanes] = b;
+    args.to[at + 2 * uint64_t{thread.lanes}] = c;
+    args.to[at + 3 * uint64_t{thread.lanes}] = d;
   }
-  for (; at < args.count; at += step) args.to[at] = args.from[at];
+  for (uint64_t at = first + thread.lane; at < args.count && at < first + block;
+       at += thread.lanes) {
+    args.to[at] = args.from[at];
+  }
 }
 
 }  // namespace stoker::diag

@@ -5,7 +5,7 @@
 #include <stdint.h>  // NOLINT(modernize-deprecated-headers): PTX is made without a C++ library
 
 #if defined(__CUDA__)
-#define STOKER_BODY __attribute__((device)) inline
+#define STOKER_BODY __attribute__((device, always_inline)) inline
 #define STOKER_KERNEL extern "C" __attribute__((global)) void
 #else
 #define STOKER_BODY inline

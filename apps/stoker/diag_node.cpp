@@ -1,0 +1,111 @@
+#include "diag_node.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "settings_parts.h"
+
+namespace stoker::app {
+namespace {
+
+constexpr Milliseconds sample_period{200};
+
+// Cheap calls five times a second, and the rest as always: a run is over before they come again.
+config::Settings often(config::Settings settings) {
+  settings.set(config::OptionId::sample_period_cheap, Nanoseconds(sample_period), {});
+  return settings;
+}
+
+// Has this card told what level 1 judges, or why not?
+bool is_read(const store::GpuSnapshot& gpu) {
+  if (gpu.state != device::GpuState::present) return true;
+  return gpu.process_outcome.reason != Reason::pending &&
+         gpu.readings.get(FieldId::power).reason != Reason::pending;
+}
+
+bool is_known(const store::Snapshot& snapshot) {
+  switch (snapshot.source.state) {
+    case device::SourceState::starting: return false;
+    case device::SourceState::running:
+      return std::ranges::all_of(snapshot.gpus, is_read) && snapshot.driver.has_value();
+    default: return true;
+  }
+}
+
+}  // namespace
+
+// Keeps what belongs to the load of each card, as it is read.
+class DiagNode::Sampled final : public device::PartListener {
+ public:
+  void on_inventory(const std::vector<device::GpuInfo>& gpus) override EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    for (const auto& gpu : gpus) index_[gpu.pci] = gpu.index;
+  }
+  void on_readings(const PciAddress& gpu,
+                   const std::vector<device::TargetReading>& readings) override EXCLUDES(mutex_) {
+    diag::LoadSample sample;
+    for (const auto& one : readings) {
+      if (one.target.kind != EntityKind::gpu || !one.reading.ok()) continue;
+      const double value = as_double(one.reading.value);
+      switch (one.field) {
+        case FieldId::power:
+          sample.power_watts = value;
+          sample.at = one.reading.taken_at;
+          break;
+        case FieldId::sm_clock: sample.sm_clock_mhz = value; break;
+        case FieldId::temperature: sample.temperature_celsius = value; break;
+        case FieldId::throttle_reasons:
+          sample.throttle_reasons = static_cast<std::uint64_t>(value);
+          break;
+        default: break;
+      }
+    }
+    const MutexLock lock(mutex_);
+    if (sample.at.since_boot.count() != 0 && index_.contains(gpu))
+      samples_[index_.at(gpu)].push_back(sample);
+  }
+  [[nodiscard]] diag::LoadSamples samples() const EXCLUDES(mutex_) {
+    const MutexLock lock(mutex_);
+    return samples_;
+  }
+
+ private:
+  mutable Mutex mutex_;
+  std::map<PciAddress, std::uint32_t> index_ GUARDED_BY(mutex_);
+  diag::LoadSamples samples_ GUARDED_BY(mutex_);
+};
+
+Result<std::unique_ptr<DiagNode>> DiagNode::open(const config::Settings& settings,
+                                                 const std::string& data) {
+  const auto chosen = often(settings);
+  auto parts = make_source(chosen, data);
+  if (!parts) return fail(parts.error());
+  const auto options = store_options(chosen, *parts);
+  return std::unique_ptr<DiagNode>(new DiagNode(std::move(*parts), options));
+}
+
+DiagNode::DiagNode(SourceParts parts, const store::StoreOptions& options)
+    : profile_(parts.simulated_profile),
+      env_(std::move(parts.env)),
+      store_(env_->clock(), options),
+      sampled_(std::make_unique<Sampled>()),
+      told_({&store_, sampled_.get()}),
+      derive_(told_),
+      source_(std::move(parts.source)) {
+  source_->start(derive_);
+}
+
+DiagNode::~DiagNode() { source_->stop(); }
+
+store::Snapshot DiagNode::wait(Nanoseconds limit) const {
+  const auto began = system_clock().monotonic();
+  while (true) {
+    auto snapshot = store_.snapshot();
+    if (is_known(snapshot) || system_clock().monotonic() - began > limit) return snapshot;
+    std::this_thread::sleep_for(Milliseconds(20));
+  }
+}
+
+diag::LoadSamples DiagNode::samples() const { return sampled_->samples(); }
+
+}  // namespace stoker::app

@@ -1,0 +1,45 @@
+// Composition: a node as `stoker diag` sees it: its cards by a probe of its own, read often while they work.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent.h"
+#include "diag/judge.h"
+#include "store/snapshot.h"
+
+namespace stoker::app {
+
+class DiagNode {
+ public:
+  // This machine's cards, or a simulated node below `data`.
+  static Result<std::unique_ptr<DiagNode>> open(const config::Settings& settings,
+                                                const std::string& data);
+  ~DiagNode();
+  DiagNode(const DiagNode&) = delete;
+  DiagNode& operator=(const DiagNode&) = delete;
+
+  // As soon as every card has been read once, its processes too, or `limit` is over: then with what there is.
+  store::Snapshot wait(Nanoseconds limit) const;
+  // Power, clocks and throttle reasons of every card since the node was opened, five times a second.
+  [[nodiscard]] diag::LoadSamples samples() const;
+  [[nodiscard]] std::string hostname() const { return env_->hostname(); }
+  // Empty on real cards.
+  [[nodiscard]] const std::string& profile() const { return profile_; }
+
+ private:
+  class Sampled;
+  DiagNode(SourceParts parts, const store::StoreOptions& options);
+
+  const std::string profile_;
+  const std::shared_ptr<os::Env> env_;
+  store::Store store_;
+  std::unique_ptr<Sampled> sampled_;
+  device::Tee told_;
+  sample::Derive derive_;
+  std::unique_ptr<device::Source> source_;
+};
+
+}  // namespace stoker::app

@@ -1,0 +1,287 @@
+#include "diag_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <optional>
+
+#include "api/text_table.h"
+#include "base/closest.h"
+#include "base/text.h"
+
+namespace stoker::app {
+namespace {
+
+using diag::HostFaults;
+
+// "wrong-sm=5@3": a name, a value, a card; each of the last two may be missing.
+struct FaultWord {
+  std::string name;
+  std::string value;
+  std::optional<std::uint32_t> gpu;
+};
+
+Result<FaultWord> parse_fault(const std::string& text) {
+  FaultWord out;
+  const auto at = text.find('@');
+  if (at != std::string::npos) {
+    out.gpu = whole_number<std::uint32_t>(std::string_view(text).substr(at + 1));
+    if (!out.gpu)
+      return fail(ErrorCode::invalid_input,
+                  fmt::format("'{}': behind @ stands the number of a GPU", text));
+  }
+  const std::string_view left = std::string_view(text).substr(0, at);
+  const auto equals = left.find('=');
+  out.name = left.substr(0, equals);
+  if (equals != std::string_view::npos) out.value = left.substr(equals + 1);
+  return out;
+}
+
+// One fault of a simulated card: its name, the value that is taken if none is given, and what it does.
+struct FaultRow {
+  const char* name;
+  const char* fallback;
+  const char* help;
+  void (*set)(HostFaults& faults, double value);
+};
+
+const std::array<FaultRow, 10> fault_rows = {{
+    {"stuck-bit", "4096", "a bit of this 32-bit word of its memory is always 1",
+     [](HostFaults& faults, double value) {
+       faults.stuck_bit = diag::StuckBit{static_cast<std::uint64_t>(value), 5, true};
+     }},
+    {"wrong-sm", "0", "this SM computes wrongly",
+     [](HostFaults& faults, double value) {
+       faults.wrong_multiprocessor = static_cast<int>(value);
+     }},
+    {"slow-memory", "2", "its memory is so many times slower",
+     [](HostFaults& faults, double value) { faults.slow_memory = value; }},
+    {"slow-pcie", "2", "its PCIe link is",
+     [](HostFaults& faults, double value) { faults.slow_pcie = value; }},
+    {"slow-link", "2", "its NVLinks are",
+     [](HostFaults& faults, double value) { faults.slow_link = value; }},
+    {"throttle", "2", "its tensor cores are, as a card that holds its clocks down",
+     [](HostFaults& faults, double value) { faults.slow_tensor = value; }},
+    {"no-memory", "1", "every allocation fails",
+     [](HostFaults& faults, double value) { faults.no_memory = value != 0; }},
+    {"no-peer", "1", "reaches no other card",
+     [](HostFaults& faults, double value) { faults.no_peer = value != 0; }},
+    {"dead", "1", "every call fails",
+     [](HostFaults& faults, double value) { faults.dead = value != 0; }},
+    {"hang", "1", "a launch does not return",
+     [](HostFaults& faults, double value) { faults.hangs = value != 0; }},
+}};
+
+Result<double> number_of(const std::string& text, const std::string& what) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (!text.empty() && end == text.c_str() + text.size()) return value;
+  return fail(ErrorCode::invalid_input, fmt::format("'{}': '{}' is no number", what, text));
+}
+
+Result<void> apply_fault(const std::string& text, std::vector<diag::HostCardOptions>& cards) {
+  const auto word = parse_fault(text);
+  if (!word) return fail(word.error());
+  const auto* const row =
+      std::ranges::find_if(fault_rows, [&](const FaultRow& one) { return word->name == one.name; });
+  if (row == fault_rows.end()) {
+    std::vector<std::string> names;
+    for (const auto& one : fault_rows) names.emplace_back(one.name);
+    return fail(ErrorCode::invalid_input,
+                fmt::format("--fault: there is no '{}'; there are {}", word->name,
+                            listed(closest_first(word->name, names))));
+  }
+  const auto value = number_of(word->value.empty() ? row->fallback : word->value, text);
+  if (!value) return fail(value.error());
+  bool any = false;
+  for (auto& card : cards) {
+    if (word->gpu && *word->gpu != card.facts.index) continue;
+    row->set(card.faults, *value);
+    any = true;
+  }
+  if (any) return {};
+  return fail(ErrorCode::invalid_input, fmt::format("--fault {}: GPU {} is not among those tested",
+                                                    text, word->gpu.value_or(0)));
+}
+
+// A card of this host in the place of a simulated one. Its rates are a little below what the product's maker promises, so
+// that a healthy one passes.
+diag::HostCardOptions host_card_of(const store::GpuSnapshot& gpu) {
+  diag::HostCardOptions out;
+  out.facts = {.index = gpu.info.index,
+               .uuid = gpu.info.uuid,
+               .name = gpu.info.name,
+               .pci = gpu.info.pci.sysfs(),
+               .compute_capability = gpu.info.compute_capability,
+               .multiprocessors = 8,
+               .shared_bytes = 1 << 16,
+               .memory_bytes = 8 << 20,
+               .simulated = true};
+  const diag::CardTraits traits{.name = gpu.info.name,
+                                .pcie_generation = gpu.info.max_pcie_generation,
+                                .pcie_width = gpu.info.max_pcie_width,
+                                .compute_capability = gpu.info.compute_capability};
+  const auto above = [&](const char* test, double& rate) {
+    if (const auto limit = diag::limit_of(test, traits)) rate = 1.1 * limit->value;
+  };
+  above("memory_read", out.rates.memory);
+  above("tensor_load", out.rates.tensor);
+  above("pcie_to_card", out.rates.pcie);
+  above("peer_copy", out.rates.link);
+  return out;
+}
+
+Result<void> apply_injection(const std::string& text, diag::Injection& injection) {
+  const auto word = parse_fault(text);
+  if (!word) return fail(word.error());
+  const auto number = whole_number<std::uint32_t>(word->value);
+  if (number && !word->gpu && word->name == "bit-flips") {
+    injection.bit_flips = *number;
+    return {};
+  }
+  if (number && !word->gpu && word->name == "wrong-sm") {
+    injection.wrong_multiprocessor = static_cast<int>(*number);
+    return {};
+  }
+  return fail(ErrorCode::invalid_input,
+              fmt::format("--inject: '{}' is neither bit-flips=N nor wrong-sm=N", text));
+}
+
+constexpr auto all_steps =
+    std::to_array<diag::Step>({diag::Step::memory, diag::Step::bandwidth, diag::Step::compute,
+                               diag::Step::tensor, diag::Step::pcie, diag::Step::peers});
+
+Result<void> choose_test(const std::string& name, DiagChoice& choice) {
+  const auto add = [&choice](diag::Step step) {
+    if (std::ranges::find(choice.steps, step) == choice.steps.end()) choice.steps.push_back(step);
+  };
+  if (name == "state") {
+    choice.state = true;
+    return {};
+  }
+  std::vector<std::string> names = {"state"};
+  for (const auto step : all_steps) {
+    if (diag::to_string(step) == name) {
+      add(step);
+      for (const auto& row : diag::test_rows()) {
+        if (row.step == step) choice.tests.emplace_back(row.name);
+      }
+      return {};
+    }
+    names.emplace_back(diag::to_string(step));
+  }
+  if (const auto* row = diag::find_test(name)) {
+    add(row->step);
+    choice.tests.emplace_back(row->name);
+    return {};
+  }
+  for (const auto& row : diag::test_rows()) names.emplace_back(row.name);
+  return fail(
+      ErrorCode::invalid_input,
+      fmt::format("--test: there is no '{}'{}; `stoker diag --list` has them all", name,
+                  did_you_mean(name, names).empty() ? "" : ", " + did_you_mean(name, names)));
+}
+
+}  // namespace
+
+Result<std::vector<std::uint32_t>> chosen_gpus(const DiagFlags& flags,
+                                               const store::Snapshot& snapshot) {
+  std::vector<std::uint32_t> out;
+  std::vector<std::string> there;
+  for (const auto& gpu : snapshot.gpus) there.push_back(std::to_string(gpu.info.index));
+  if (flags.gpus.empty()) {
+    for (const auto& gpu : snapshot.gpus) out.push_back(gpu.info.index);
+    return out;
+  }
+  for (const auto& wanted : flags.gpus) {
+    const auto found = std::ranges::find_if(snapshot.gpus, [&](const store::GpuSnapshot& gpu) {
+      return std::to_string(gpu.info.index) == wanted || gpu.info.uuid == wanted ||
+             gpu.info.pci.sysfs() == wanted;
+    });
+    if (found == snapshot.gpus.end()) {
+      return fail(ErrorCode::not_found,
+                  fmt::format("--gpu: there is no GPU '{}' here; there are {}", wanted,
+                              there.empty() ? "none" : listed(there)));
+    }
+    out.push_back(found->info.index);
+  }
+  return out;
+}
+
+Result<DiagChoice> choose_tests(const DiagFlags& flags) {
+  if (flags.level == 3 || flags.level == 4) {
+    return fail(ErrorCode::invalid_input,
+                fmt::format("--level {} is not there yet: 1 and 2 are", flags.level));
+  }
+  if (flags.level != 1 && flags.level != 2)
+    return fail(ErrorCode::invalid_input, "--level is 1 or 2");
+  DiagChoice out;
+  if (flags.tests.empty()) {
+    out.state = true;
+    if (flags.level == 2) out.steps.assign(all_steps.begin(), all_steps.end());
+    return out;
+  }
+  for (const auto& name : flags.tests) {
+    if (auto ok = choose_test(name, out); !ok) return fail(ok.error());
+  }
+  return out;
+}
+
+Result<diag::Plan> make_plan(const DiagFlags& flags, const DiagChoice& choice,
+                             const store::Snapshot& snapshot,
+                             const std::vector<std::uint32_t>& gpus) {
+  diag::Plan plan{.steps = choice.steps,
+                  .memory_share = flags.memory_share,
+                  .load_seconds = flags.load_seconds};
+  for (const auto& text : flags.injections) {
+    if (auto ok = apply_injection(text, plan.injection); !ok) return fail(ok.error());
+  }
+  const bool simulated = store::is_simulated(snapshot).value_or(false);
+  for (const auto& gpu : snapshot.gpus) {
+    if (std::ranges::find(gpus, gpu.info.index) == gpus.end() ||
+        gpu.state != device::GpuState::present)
+      continue;
+    plan.cards.push_back({gpu.info.index, flags.mig.empty() ? gpu.info.uuid : flags.mig});
+    if (simulated) plan.simulated.push_back(host_card_of(gpu));
+  }
+  if (!flags.faults.empty() && !simulated) {
+    return fail(ErrorCode::invalid_input,
+                "--fault is of simulated cards (--sim PROFILE); a real card takes --inject");
+  }
+  for (const auto& text : flags.faults) {
+    if (auto ok = apply_fault(text, plan.simulated); !ok) return fail(ok.error());
+  }
+  return plan;
+}
+
+std::vector<diag::CardTraits> traits_of(const store::Snapshot& snapshot, bool mig) {
+  std::vector<diag::CardTraits> out;
+  for (const auto& gpu : snapshot.gpus) {
+    out.push_back({.gpu = gpu.info.index,
+                   .name = gpu.info.name,
+                   .uuid = gpu.info.uuid,
+                   .serial = gpu.info.serial,
+                   .pcie_generation = gpu.info.max_pcie_generation,
+                   .pcie_width = gpu.info.max_pcie_width,
+                   .compute_capability = gpu.info.compute_capability,
+                   .mig = mig || gpu.info.mig_enabled});
+  }
+  return out;
+}
+
+std::string diag_list() {
+  api::TextTable tests({{.title = "test"}, {.title = "step"}, {.title = "what"}});
+  for (const auto& row : diag::test_rows()) {
+    tests.add(
+        {std::string(row.name), std::string(diag::to_string(row.step)), std::string(row.text)});
+  }
+  api::TextTable faults(
+      {{.title = "--fault"}, {.title = "usual"}, {.title = "what a simulated card has"}});
+  for (const auto& row : fault_rows) faults.add({row.name, row.fallback, row.help});
+  return fmt::format("Level 1 has the step `state`; level 2 has these too.\n{}\n{}", tests.text(),
+                     faults.text());
+}
+
+}  // namespace stoker::app

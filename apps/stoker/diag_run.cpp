@@ -1,0 +1,269 @@
+#include "diag_run.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <thread>
+
+#include "api/text_table.h"
+#include "base/log.h"
+#include "device/simnode/sim_node.h"
+#include "diag/check_state.h"
+#include "diag/judge.h"
+#include "diag/report.h"
+#include "diag/worker_run.h"
+#include "diag_node.h"
+#include "diag_plan.h"
+#include "diag_progress.h"
+#include "health/check_engine.h"
+#include "health/node_status.h"
+#include "settings_parts.h"
+#include "signals.h"
+#include "verbs.h"
+
+namespace stoker::app {
+namespace {
+
+using diag::TestResult;
+using diag::Verdict;
+
+// What level 1 waits for: cards that the driver has at hand answer in a fraction of it.
+constexpr Nanoseconds state_within = Seconds(10);
+// Until the readings of the last moments are there.
+constexpr Milliseconds after_load{250};
+
+// The folder of a simulated node: the one that was named, else one that is gone afterwards.
+class SimFolder {
+ public:
+  explicit SimFolder(const config::Settings& settings) {
+    if (settings.text(config::OptionId::sim_profile).empty()) return;
+    if (settings.origin(config::OptionId::data).kind != config::OriginKind::fallback) {
+      path_ = settings.text(config::OptionId::data);
+      return;
+    }
+    std::string name = (std::filesystem::temp_directory_path() / "stoker-diag-XXXXXX").string();
+    if (::mkdtemp(name.data()) != nullptr) path_ = made_ = name;
+  }
+  ~SimFolder() {
+    std::error_code ignored;
+    if (!made_.empty()) std::filesystem::remove_all(made_, ignored);
+  }
+  SimFolder(const SimFolder&) = delete;
+  SimFolder& operator=(const SimFolder&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+  // A node that was made for this run has nobody else's work on it.
+  [[nodiscard]] Result<void> make_idle() const {
+    if (made_.empty()) return {};
+    auto node = simnode::SimNode::open(made_);
+    if (!node) return fail(node.error());
+    const auto idle = node->set_load("idle", "all");
+    if (!idle) return fail(idle.error());
+    return {};
+  }
+
+ private:
+  std::string path_;
+  std::string made_;
+};
+
+// Is the CUDA driver there for those who need it? It is not started: that would open the cards.
+TestResult cuda_library(bool simulated) {
+  TestResult out{.name = "cuda_library", .level = 1};
+  if (simulated) {
+    out.reason = "a simulated node has no CUDA driver";
+    return out;
+  }
+  void* const library = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* const why = ::dlerror();
+    out.verdict = Verdict::fail;
+    out.reason =
+        fmt::format("libcuda.so.1 can't be loaded: {}", why == nullptr ? "no reason told" : why);
+    return out;
+  }
+  ::dlclose(library);
+  out.verdict = Verdict::pass;
+  out.reason = "libcuda.so.1 can be loaded";
+  return out;
+}
+
+std::vector<Finding> findings_of(const store::Snapshot& snapshot,
+                                 const config::Settings& settings) {
+  auto checks = checks_of(settings);
+  health::CheckEngine engine(std::move(checks.checks));
+  return health::evaluate(snapshot, expected_of(settings), engine.evaluate(snapshot));
+}
+
+// Who is in the way; empty: nobody.
+std::vector<std::string> busy_cards(const store::Snapshot& snapshot,
+                                    const std::vector<std::uint32_t>& gpus) {
+  std::vector<std::string> out;
+  for (const auto& gpu : snapshot.gpus) {
+    if (std::ranges::find(gpus, gpu.info.index) == gpus.end() ||
+        gpu.state != device::GpuState::present)
+      continue;
+    const auto users = diag::users_of(gpu);
+    for (const auto& who : users.who) out.push_back(fmt::format("GPU {}: {}", gpu.info.index, who));
+    if (users.unknown && users.who.empty()) {
+      out.push_back(fmt::format("GPU {}: its processes can't be read ({})", gpu.info.index,
+                                describe(gpu.process_outcome.reason)));
+    }
+  }
+  return out;
+}
+
+// Everything that one run knows.
+class DiagRun {
+ public:
+  DiagRun(const DiagFlags& flags, const config::Settings& settings, DiagChoice choice)
+      : flags_(flags),
+        settings_(settings),
+        choice_(std::move(choice)),
+        began_(system_clock().monotonic()) {
+    facts_.started = format_utc(system_clock().wall());
+  }
+
+  int run() {
+    Signals signals;
+    const SimFolder folder(settings_);
+    log::set_level(log::Level::warning);
+    auto node = DiagNode::open(settings_, folder.path());
+    if (!node) return complain(node.error().describe());
+    if (auto ok = folder.make_idle(); !ok) return complain(ok.error().describe());
+    const auto snapshot = (*node)->wait(state_within);
+    facts_.hostname = (*node)->hostname();
+    facts_.simulated = store::is_simulated(snapshot).value_or(false);
+    if (snapshot.source.state == device::SourceState::library_missing) {
+      return complain(
+          "there is no NVIDIA driver on this machine, so there is nothing to test; simulated "
+          "cards: --sim hgx-h100");
+    }
+    const auto gpus = chosen_gpus(flags_, snapshot);
+    if (!gpus) return complain(gpus.error().message());
+    if (choice_.state) add_state(snapshot, *gpus);
+    if (!choice_.steps.empty()) {
+      if (const auto refused = run_steps(**node, snapshot, *gpus, signals)) return *refused;
+    }
+    facts_.seconds = static_cast<double>((system_clock().monotonic() - began_).count()) * 1e-9;
+    print();
+    return stopped_ ? exit_could_not : exit_code_of(results_);
+  }
+
+ private:
+  void add_state(const store::Snapshot& snapshot, const std::vector<std::uint32_t>& gpus) {
+    results_ = diag::check_state(snapshot, findings_of(snapshot, settings_), gpus);
+    results_.insert(results_.begin() + 1, cuda_library(facts_.simulated));
+  }
+
+  // The exit code where nothing is run.
+  std::optional<int> run_steps(DiagNode& node, const store::Snapshot& snapshot,
+                               const std::vector<std::uint32_t>& gpus, Signals& signals) {
+    const auto plan = make_plan(flags_, choice_, snapshot, gpus);
+    if (!plan) return complain(plan.error().message());
+    if (!flags_.allow_busy) {
+      const auto busy = busy_cards(snapshot, gpus);
+      for (const auto& line : busy) complain(line);
+      if (!busy.empty())
+        return complain("in use, so nothing was tested; --allow-busy tests all the same");
+    }
+    DiagProgress progress(*plan, !flags_.quiet && ::isatty(STDERR_FILENO) != 0);
+    diag::RunWatch watch;
+    watch.on_began = [&](const diag::Began& began) { progress.on_began(began); };
+    watch.on_found = [&](const diag::Measurement& one) { progress.on_found(one); };
+    watch.stop = [&] {
+      progress.show();
+      const int signal = signals.wait(Milliseconds(0));
+      return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+    };
+    diag::WorkerOptions options;
+    if (!flags_.mig.empty()) options.environment = {"CUDA_VISIBLE_DEVICES=" + flags_.mig};
+    auto report = diag::run_in_worker(*plan, options, watch);
+    std::this_thread::sleep_for(after_load);
+    stopped_ = report.stopped;
+    facts_.notes = report.notes;
+    if (!report.problem.empty()) facts_.notes.push_back(report.problem);
+    add_found(report.found, snapshot, node.samples());
+    return std::nullopt;
+  }
+
+  void add_found(const std::vector<diag::Measurement>& found, const store::Snapshot& snapshot,
+                 diag::LoadSamples samples) {
+    const diag::JudgeInput input{.cards = traits_of(snapshot, !flags_.mig.empty()),
+                                 .samples = std::move(samples)};
+    for (auto& one : diag::judge(found, input)) {
+      const bool wanted = choice_.tests.empty() || one.name == "tensor_throttle" ||
+                          std::ranges::find(choice_.tests, one.name) != choice_.tests.end();
+      if (wanted) results_.push_back(std::move(one));
+    }
+    std::ranges::stable_sort(
+        results_, {}, [](const TestResult& one) { return one.gpu ? std::int64_t{*one.gpu} : -1; });
+  }
+
+  void print() const {
+    if (flags_.output == "json") {
+      fmt::print("{}\n", diag::render_diag_json(results_, facts_));
+    } else if (flags_.output == "junit") {
+      fmt::print("{}", diag::render_junit(results_, facts_));
+    } else {
+      print_table();
+    }
+  }
+
+  void print_table() const {
+    api::TextTable table({{.title = "GPU", .align = api::Align::right},
+                          {.title = "test"},
+                          {.title = "verdict"},
+                          {.title = "value", .align = api::Align::right},
+                          {.title = "limit", .align = api::Align::right},
+                          {.title = "power", .align = api::Align::right},
+                          {.title = "why"}});
+    for (const auto& one : results_) {
+      table.add({one.gpu ? std::to_string(*one.gpu) : "-", one.name,
+                 one.verdict == Verdict::fail ? "FAIL" : to_words(one),
+                 diag::value_text(one.value, one.unit), diag::value_text(one.limit, one.unit),
+                 one.power_watts ? fmt::format("{:.0f} W", *one.power_watts) : "-", one.reason});
+    }
+    if (facts_.simulated)
+      fmt::print(
+          "These cards are SIMULATED: threads of this host, whose rates are not measured.\n");
+    fmt::print("{}", table.text());
+    for (const auto& one : results_) {
+      if (one.verdict != Verdict::fail || one.details.empty()) continue;
+      fmt::print("\nGPU {} {}:\n", one.gpu ? std::to_string(*one.gpu) : "-", one.name);
+      for (const auto& detail : one.details) fmt::print("  {}\n", detail);
+    }
+    for (const auto& note : facts_.notes) fmt::print("note: {}\n", note);
+    fmt::print("{}\n", diag::summary_text(results_, facts_));
+  }
+  static std::string to_words(const TestResult& one) {
+    return one.verdict == Verdict::pass ? "pass" : one.hindered ? "NOT TESTED" : "not tested";
+  }
+
+  const DiagFlags& flags_;
+  const config::Settings& settings_;
+  const DiagChoice choice_;
+  const MonotonicTime began_;
+  diag::ReportFacts facts_;
+  std::vector<TestResult> results_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+int run_diag(const DiagFlags& flags) {
+  if (flags.list) {
+    fmt::print("{}", diag_list());
+    return exit_nothing_wrong;
+  }
+  const auto settings = resolve_settings(flags.config);
+  if (!settings) return exit_could_not;
+  auto choice = choose_tests(flags);
+  if (!choice) return complain(choice.error().message());
+  return DiagRun(flags, *settings, std::move(*choice)).run();
+}
+
+}  // namespace stoker::app

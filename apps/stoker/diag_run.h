@@ -1,0 +1,29 @@
+// Composition: one run of `stoker diag`, from its flags to its exit code.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "command_line.h"
+
+namespace stoker::app {
+
+struct DiagFlags {
+  ConfigFlags config;
+  int level = 1;
+  std::vector<std::string> tests;
+  std::vector<std::string> gpus;
+  std::string mig;
+  bool allow_busy = false;
+  double memory_share = 0.95;
+  double load_seconds = 10;
+  std::vector<std::string> injections;
+  std::vector<std::string> faults;
+  bool list = false;
+  bool quiet = false;
+  std::string output = "table";
+};
+
+int run_diag(const DiagFlags& flags);
+
+}  // namespace stoker::app

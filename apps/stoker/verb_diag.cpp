@@ -1,0 +1,74 @@
+// Verb `diag`: active tests of this node's cards.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "command_line.h"
+#include "diag_run.h"
+#include "verbs.h"
+
+namespace stoker::app {
+namespace {
+
+constexpr const char* diag_examples = R"(Examples:
+  stoker diag --level 1                 software and state, no load: in seconds
+  stoker diag --level 2                 memory, compute, tensor cores, PCIe, NVLink: within a minute
+  stoker diag --test memory --gpu 3     one test, or all of a step, on one card
+  stoker diag --level 2 -o junit > diag.xml
+  stoker diag --sim hgx-h100 --level 2 --fault wrong-sm=5@3
+                                        a simulated node with a fault: what it looks like when a test fails
+  stoker diag --level 2 --inject bit-flips=1000 --gpu 0
+                                        a real card, made wrong on purpose: the test has to find it
+  stoker diag --list                    every test, and what it is
+
+A card that somebody uses is refused unless --allow-busy is given. Nothing is changed on a card, and Ctrl-C gives
+everything back. A test that was not made is "not tested", and never a pass.
+As a Slurm prolog, epilog or HealthCheckProgram, or in a Kubernetes Job: the exit code is the verdict.
+Exit codes: 0 every test passed, or has nothing to test here; 1 a test failed; 2 a test could not be made, a card is
+busy, or wrong usage.)";
+
+}  // namespace
+
+void add_diag_verb(CLI::App& app, int& exit_code) {
+  using config::OptionId;
+  auto flags = std::make_shared<DiagFlags>();
+  CLI::App* verb = app.add_subcommand("diag", "Test the cards: state, memory, compute, links");
+  verb->add_option("--level", flags->level,
+                   "1: state, no load; 2: short active tests (levels 3 and 4 are to come)")
+      ->type_name("1|2");
+  verb->add_option("--test", flags->tests,
+                   "Only these: a test, or a step such as memory; see --list")
+      ->type_name("NAME");
+  verb->add_option("--gpu", flags->gpus, "Only these: index, UUID or PCI address")
+      ->type_name("GPU");
+  verb->add_option("--mig", flags->mig, "Only this MIG instance, by its UUID; active tests only")
+      ->type_name("UUID");
+  verb->add_flag("--allow-busy", flags->allow_busy,
+                 "Test cards that are in use too: rates will be too low");
+  verb->add_option("--memory-share", flags->memory_share,
+                   "Share of the free memory that patterns are written to")
+      ->check(CLI::Range(0.01, 1.0))
+      ->type_name("0.95");
+  verb->add_option("--load-seconds", flags->load_seconds,
+                   "How long tensor cores work under full power")
+      ->check(CLI::Range(0.1, 600.0))
+      ->type_name("10");
+  verb->add_option("--inject", flags->injections,
+                   "Make it wrong, to see it found: bit-flips=N, wrong-sm=N")
+      ->type_name("WHAT");
+  verb->add_option("--fault", flags->faults,
+                   "A fault of simulated cards: NAME[=VALUE][@GPU]; see --list")
+      ->type_name("FAULT");
+  verb->add_flag("--list", flags->list, "List tests and faults");
+  verb->add_option("-o,--output", flags->output, "table, json or junit")
+      ->check(CLI::IsMember({"table", "json", "junit"}))
+      ->type_name("table|json|junit");
+  verb->add_flag("--quiet", flags->quiet, "No progress");
+  add_config_file_flag(*verb, flags->config);
+  add_option_flags(*verb, flags->config, {OptionId::sim_profile, OptionId::data});
+  verb->footer(diag_examples);
+  verb->callback([flags, &exit_code] { exit_code = run_diag(*flags); });
+}
+
+}  // namespace stoker::app

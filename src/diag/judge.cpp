@@ -1,0 +1,223 @@
+#include "diag/judge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "diag/median.h"
+#include "diag/test_row.h"
+
+namespace stoker::diag {
+namespace {
+
+// Cards of one kind in one node differ by a few per cent (silicon, cooling, slot). Our own choice; two others are too few
+// to say who is the odd one.
+constexpr double least_of_peers = 0.85;
+constexpr std::size_t fewest_peers = 3;
+// The same card differs by less from run to run. Our own choice.
+constexpr double least_of_earlier = 0.90;
+constexpr std::size_t fewest_earlier = 3;
+
+// nvml.h, nvmlClocksEventReasons.
+struct ThrottleBit {
+  std::uint64_t bit;
+  std::string_view what;
+};
+constexpr auto throttle_faults = std::to_array<ThrottleBit>({{0x08, "hardware slowdown"},
+                                                             {0x20, "software thermal slowdown"},
+                                                             {0x40, "hardware thermal slowdown"},
+                                                             {0x80, "hardware power brake"}});
+
+// Readings come five times a second, and a load may be shorter than that.
+constexpr Nanoseconds sample_slack = Milliseconds(300);
+
+bool lower_is_better(std::string_view unit) { return unit == "seconds"; }
+bool is_rate(std::string_view unit) {
+  return unit == "bytes_per_second" || unit == "operations_per_second";
+}
+
+const CardTraits* traits_of(const JudgeInput& input, std::uint32_t gpu) {
+  const auto found = std::ranges::find(input.cards, gpu, &CardTraits::gpu);
+  return found == input.cards.end() ? nullptr : &*found;
+}
+
+std::vector<LoadSample> samples_within(const JudgeInput& input, const Measurement& one) {
+  std::vector<LoadSample> out;
+  const auto found = input.samples.find(one.gpu);
+  if (found == input.samples.end()) return out;
+  for (const auto& sample : found->second) {
+    if (sample.at + sample_slack >= one.began && sample.at <= one.ended + sample_slack) {
+      out.push_back(sample);
+    }
+  }
+  return out;
+}
+
+// NVML's power is the mean of the last second (nvml.h, nvmlDeviceGetPowerUsage, Ampere and later).
+std::optional<double> mean_power(const std::vector<LoadSample>& samples, MonotonicTime began) {
+  double sum = 0;
+  int count = 0;
+  for (const auto& sample : samples) {
+    if (!sample.power_watts || sample.at - began < Seconds(1)) continue;
+    sum += *sample.power_watts;
+    ++count;
+  }
+  return count == 0 ? std::nullopt : std::optional(sum / count);
+}
+
+void judge_by_limit(const Measurement& one, const CardTraits& card, TestResult& out) {
+  const auto limit = limit_of(one.test, card);
+  if (!limit) return;
+  out.limit = limit->value;
+  out.limit_source = limit->text + ": " + limit->source;
+  const bool good =
+      lower_is_better(one.unit) ? one.value <= limit->value : one.value >= limit->value;
+  if (good) return;
+  out.verdict = Verdict::fail;
+  out.reason =
+      fmt::format("{} than {}", lower_is_better(one.unit) ? "longer" : "less", limit->text);
+}
+
+void judge_by_peers(const Measurement& one, const CardTraits& card,
+                    const std::vector<Measurement>& all, const JudgeInput& input, TestResult& out) {
+  if (!is_rate(one.unit) || out.verdict == Verdict::fail) return;
+  std::vector<double> others;
+  for (const auto& other : all) {
+    const CardTraits* traits = traits_of(input, other.gpu);
+    if (other.test == one.test && other.gpu != one.gpu && other.outcome == Outcome::measured &&
+        traits != nullptr && traits->name == card.name) {
+      others.push_back(other.value);
+    }
+  }
+  if (others.size() < fewest_peers) return;
+  const double usual = median_of(others);
+  if (one.value >= least_of_peers * usual) return;
+  out.verdict = Verdict::fail;
+  out.limit = least_of_peers * usual;
+  out.limit_source =
+      fmt::format("{:.0f} % of the median of {} other cards of this kind in this node",
+                  least_of_peers * 100, others.size());
+  out.reason = fmt::format("{:.0f} % below the median of the other {} cards of this kind",
+                           (1 - one.value / usual) * 100, others.size());
+}
+
+void judge_by_earlier(const Measurement& one, const CardTraits& card, const JudgeInput& input,
+                      TestResult& out) {
+  if (!is_rate(one.unit) || out.verdict == Verdict::fail || card.serial.empty()) return;
+  const auto found = input.earlier.find({card.serial, one.test});
+  if (found == input.earlier.end() || found->second.size() < fewest_earlier) return;
+  const double usual = median_of(found->second);
+  const double change = usual > 0 ? one.value / usual - 1 : 0;
+  out.details.push_back(fmt::format("{:+.1f} % against the median of its last {} results",
+                                    change * 100, found->second.size()));
+  if (one.value >= least_of_earlier * usual) return;
+  out.verdict = Verdict::fail;
+  out.limit = least_of_earlier * usual;
+  out.limit_source = fmt::format("{:.0f} % of the median of this card's last {} results",
+                                 least_of_earlier * 100, found->second.size());
+  out.reason = fmt::format("{:.0f} % below the median of its own last {} results", -change * 100,
+                           found->second.size());
+}
+
+TestResult begin_result(const Measurement& one, const CardTraits* card) {
+  TestResult out{.name = one.test,
+                 .gpu = one.gpu,
+                 .unit = one.unit,
+                 .reason = one.reason,
+                 .peer = one.peer,
+                 .details = one.details};
+  if (card != nullptr) {
+    out.uuid = card->uuid;
+    out.serial = card->serial;
+  }
+  return out;
+}
+
+// Several cards were asked to reach one another, whose product is made for it, and can't.
+bool lacks_its_links(const Measurement& one, const CardTraits& card,
+                     const std::vector<Measurement>& all) {
+  const bool others = std::ranges::any_of(all, [&](const Measurement& other) {
+    return other.test == one.test && other.gpu != one.gpu;
+  });
+  return one.outcome == Outcome::absent && others && find_test(one.test) != nullptr &&
+         find_test(one.test)->step == Step::peers && limit_of(one.test, card).has_value();
+}
+
+TestResult result_of(const Measurement& one, const std::vector<Measurement>& all,
+                     const JudgeInput& input) {
+  const CardTraits* card = traits_of(input, one.gpu);
+  TestResult out = begin_result(one, card);
+  if (one.outcome == Outcome::absent || one.outcome == Outcome::hindered) {
+    out.hindered = one.outcome == Outcome::hindered;
+    if (card != nullptr && lacks_its_links(one, *card, all)) {
+      out.verdict = Verdict::fail;
+      out.reason += ", and this product has NVLink to reach them";
+    }
+    return out;
+  }
+  if (one.outcome == Outcome::measured || one.value != 0) out.value = one.value;
+  const auto samples = samples_within(input, one);
+  out.power_watts = mean_power(samples, one.began);
+  if (one.outcome == Outcome::wrong) {
+    out.verdict = Verdict::fail;
+    return out;
+  }
+  out.verdict = Verdict::pass;
+  if (one.unit == "errors" || one.unit == "multiprocessors") out.limit = 0;
+  if (card == nullptr) return out;
+  judge_by_limit(one, *card, out);
+  judge_by_peers(one, *card, all, input, out);
+  judge_by_earlier(one, *card, input, out);
+  return out;
+}
+
+TestResult throttle_of(const Measurement& load, const JudgeInput& input) {
+  TestResult out = begin_result(load, traits_of(input, load.gpu));
+  out.name = "tensor_throttle";
+  out.details.clear();
+  out.unit = "megahertz";
+  if (load.outcome == Outcome::absent || load.outcome == Outcome::hindered) {
+    out.hindered = load.outcome == Outcome::hindered;
+    return out;
+  }
+  const auto samples = samples_within(input, load);
+  std::uint64_t reasons = 0;
+  bool told = false;
+  std::vector<double> clocks;
+  for (const auto& sample : samples) {
+    told = told || sample.throttle_reasons.has_value();
+    reasons |= sample.throttle_reasons.value_or(0);
+    if (sample.sm_clock_mhz) clocks.push_back(*sample.sm_clock_mhz);
+  }
+  if (!told) {
+    out.hindered = true;
+    out.reason = "nothing was read of its clocks while it worked";
+    return out;
+  }
+  out.verdict = Verdict::pass;
+  if (!clocks.empty()) out.value = median_of(clocks);
+  out.power_watts = mean_power(samples, load.began);
+  out.reason = (reasons & 0x4U) != 0 ? "held at its power limit, as it should be"
+                                     : "nothing held its clocks down";
+  for (const auto& fault : throttle_faults) {
+    if ((reasons & fault.bit) == 0) continue;
+    out.verdict = Verdict::fail;
+    out.reason = fmt::format("clocks were held down: {}", fault.what);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<TestResult> judge(const std::vector<Measurement>& found, const JudgeInput& input) {
+  std::vector<TestResult> out;
+  for (const auto& one : found) {
+    out.push_back(result_of(one, found, input));
+    if (one.test == "tensor_load") out.push_back(throttle_of(one, input));
+  }
+  return out;
+}
+
+}  // namespace stoker::diag

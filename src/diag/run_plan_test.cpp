@@ -1,0 +1,169 @@
+// A whole run on cards of this host: a sound node passes, and each fault fails the test that is there for it.
+#include "diag/run_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "diag/host_card_test_support.h"
+#include "diag/judge.h"
+
+namespace stoker::diag {
+namespace {
+
+constexpr std::uint32_t run_cards = 4;
+
+Plan whole_plan() {
+  Plan plan{.steps = {Step::memory, Step::bandwidth, Step::compute, Step::tensor, Step::pcie,
+                      Step::peers},
+            .load_seconds = 1};
+  for (std::uint32_t i = 0; i < run_cards; ++i)
+    plan.cards.push_back({i, "GPU-" + std::to_string(i)});
+  return plan;
+}
+
+// With a fault of card 1.
+std::vector<Measurement> run_with(const HostFaults& faults,
+                                  const std::vector<Step>& steps = whole_plan().steps) {
+  Cards cards;
+  for (std::uint32_t i = 0; i < run_cards; ++i)
+    cards.push_back(small_card(i == 1 ? faults : HostFaults{}, i));
+  Plan plan = whole_plan();
+  plan.steps = steps;
+  std::vector<Measurement> found;
+  const std::atomic<bool> stop = false;
+  run_plan(
+      plan, cards,
+      [&found](const Message& message) {
+        if (const auto* one = std::get_if<Measurement>(&message)) found.push_back(*one);
+      },
+      stop);
+  return found;
+}
+
+// The tests that failed, by card.
+std::map<std::uint32_t, std::set<std::string>> failed(const std::vector<Measurement>& found) {
+  JudgeInput input;
+  for (std::uint32_t i = 0; i < run_cards; ++i) {
+    input.cards.push_back({.gpu = i,
+                           .name = "NVIDIA H200",
+                           .pcie_generation = 5,
+                           .pcie_width = 16,
+                           .compute_capability = 90});
+  }
+  std::map<std::uint32_t, std::set<std::string>> out;
+  for (const auto& one : judge(found, input)) {
+    if (one.verdict == Verdict::fail) out[*one.gpu].insert(one.name);
+  }
+  return out;
+}
+
+using Failures = std::map<std::uint32_t, std::set<std::string>>;
+
+TEST(RunPlan, PassesEveryTestOfSoundCardsAndTellsAllOfThem) {
+  HostFaults none;
+  const auto found = run_with(none);
+  // Memory's rate of a small card is below that of an H200.
+  for (const auto& one : found)
+    EXPECT_NE(one.outcome, Outcome::wrong) << one.test << ": " << one.reason;
+  std::set<std::string> told;
+  for (const auto& one : found) told.insert(one.test);
+  for (const auto& row : test_rows()) EXPECT_TRUE(told.contains(std::string(row.name))) << row.name;
+}
+
+TEST(RunPlan, FindsASlowPcieLink) {
+  EXPECT_EQ(failed(run_with({.slow_pcie = 2}, {Step::pcie})),
+            (Failures{{1, {"pcie_to_card", "pcie_from_card", "pcie_both"}}}));
+}
+
+TEST(RunPlan, FindsClocksThatAreHeldDown) {
+  EXPECT_EQ(failed(run_with({.slow_tensor = 2}, {Step::tensor})),
+            (Failures{{1, {"tensor_8192", "tensor_16384", "tensor_load"}}}));
+}
+
+TEST(RunPlan, FindsSlowMemory) {
+  EXPECT_EQ(failed(run_with({.slow_memory = 3}, {Step::bandwidth}))[1],
+            (std::set<std::string>{"memory_read", "memory_write", "memory_copy"}));
+}
+
+TEST(RunPlan, FindsASlowLinkAmongCards) {
+  const auto found = failed(run_with({.slow_link = 4}, {Step::peers}));
+  EXPECT_TRUE(found.at(1).contains("peer_copy"));
+  EXPECT_TRUE(found.at(0).contains("peer_copy"));  // from card 1, which it names
+  EXPECT_TRUE(found.at(1).contains("peer_all"));
+}
+
+TEST(RunPlan, FindsACardThatReachesNoOther) {
+  EXPECT_TRUE(failed(run_with({.no_peer = true}, {Step::peers})).at(1).contains("all_reduce"));
+}
+
+TEST(RunPlan, FailsEveryTestOfACardWithoutMemoryAndNoneOfTheOthers) {
+  const auto found =
+      failed(run_with({.no_memory = true},
+                      {Step::memory, Step::bandwidth, Step::compute, Step::tensor, Step::pcie}));
+  for (const auto& row : test_rows()) {
+    if (row.step == Step::peers || row.name.starts_with("cublas")) continue;
+    EXPECT_TRUE(found.at(1).contains(std::string(row.name))) << row.name;
+    for (const std::uint32_t other : {0U, 2U, 3U}) {
+      const bool failed_there =
+          found.contains(other) && found.at(other).contains(std::string(row.name));
+      EXPECT_FALSE(failed_there && row.step != Step::bandwidth) << row.name;
+    }
+  }
+}
+
+TEST(RunPlan, FindsWrongCellsOfAProduct) {
+  EXPECT_EQ(failed(run_with({.wrong_multiprocessor = 2}, {Step::tensor})),
+            (Failures{{1, {"tensor_check"}}}));
+}
+
+TEST(RunPlan, TellsNothingMoreOnceItIsToStop) {
+  Cards cards;
+  cards.push_back(small_card());
+  Plan plan = whole_plan();
+  std::size_t found = 0;
+  const std::atomic<bool> stop = true;
+  run_plan(
+      plan, cards,
+      [&found](const Message& message) {
+        found += std::holds_alternative<Measurement>(message) ? 1 : 0;
+      },
+      stop);
+  EXPECT_EQ(found, 0U);
+}
+
+TEST(PlanMessages, ComeBackAsTheyWere) {
+  Plan plan = whole_plan();
+  plan.injection = {.bit_flips = 5, .wrong_multiprocessor = 7};
+  plan.simulated.push_back(
+      {.facts = {.index = 3, .uuid = "GPU-x", .name = "N", .compute_capability = 90},
+       .faults = {.stuck_bit = StuckBit{9, 3, true}, .hangs = true}});
+  const auto back = decode(encode(plan));
+  ASSERT_TRUE(back.has_value());
+  EXPECT_EQ(encode(*back), encode(plan));
+  const Measurement one{.test = "t",
+                        .gpu = 2,
+                        .peer = "GPU 1",
+                        .outcome = Outcome::hindered,
+                        .value = 1.5,
+                        .unit = "u",
+                        .reason = "r",
+                        .details = {"a", ""},
+                        .began = {Seconds(1)},
+                        .ended = {Seconds(2)}};
+  const auto same = decode(encode(one));
+  ASSERT_TRUE(same.has_value());
+  EXPECT_EQ(encode(*same), encode(one));
+}
+
+TEST(PlanMessages, AreRefusedWhereTheyDoNotHoldTogether) {
+  const std::string whole = encode(whole_plan());
+  for (std::size_t length = 0; length < whole.size(); ++length)
+    EXPECT_FALSE(decode(std::string_view(whole).substr(0, length)).has_value()) << length;
+  EXPECT_FALSE(decode(whole + "x").has_value());
+}
+
+}  // namespace
+}  // namespace stoker::diag

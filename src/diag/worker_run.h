@@ -1,0 +1,43 @@
+// Diag stage: a run as the program that asked for it sees it: starts the worker process, hears what it finds, and lets
+// no card hang it. Nothing here touches a card.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "diag/plan.h"
+
+namespace stoker::diag {
+
+struct WorkerOptions {
+  std::string program = "/proc/self/exe";
+  std::vector<std::string> arguments = {"worker"};
+  std::vector<std::string> environment;
+  double allowed_scale = 1;  // of what a step may take (test_row.h); tests shorten it
+  Nanoseconds open_within =
+      Seconds(60);  // until the cards are open: a driver without persistence loads its firmware
+  Nanoseconds leave_within = Seconds(5);  // after it was asked to stop: far longer than any launch
+};
+
+struct RunReport {
+  std::vector<Measurement> found;  // every test of every card of the plan, once or (peers) as told
+  std::vector<std::string> notes;
+  std::string problem;   // why the run as a whole could not be; empty: it could
+  bool stopped = false;  // by `stop`
+};
+
+struct RunWatch {
+  std::function<void(const Began&)> on_began;        // may be empty
+  std::function<void(const Measurement&)> on_found;  // may be empty
+  std::function<bool()> stop;                        // asked several times a second; may be empty
+};
+
+// Runs `plan` in a worker and waits for it. A test that was planned and of which nothing was told is in the report too:
+// hindered, with why. A card that does not come back from a step in the time allowed has failed it ("did not return"); the
+// worker is then ended, and what it had not told of other cards is hindered.
+RunReport run_in_worker(const Plan& plan, const WorkerOptions& options, const RunWatch& watch);
+
+}  // namespace stoker::diag

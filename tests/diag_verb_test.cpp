@@ -1,0 +1,99 @@
+// stoker diag, end to end on a simulated node: verdicts by exit code, faults found, a worker that hangs, Ctrl-C, a busy card.
+#include <gtest/gtest.h>
+
+#include "support/stoker_process.h"
+
+namespace stoker::test {
+namespace {
+
+std::vector<std::string> diag(const std::vector<std::string>& more) {
+  std::vector<std::string> all = {"diag", "--sim", "hgx-h200x4", "--load-seconds", "0.5"};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+TEST(DiagVerb, PassesBothLevelsOnASoundNodeAndSaysThatItIsSimulated) {
+  const auto first = run_stoker(diag({"--level", "1"}));
+  EXPECT_EQ(first.status, 0) << first.out << first.err;
+  const auto second = run_stoker(diag({"--level", "2"}));
+  EXPECT_EQ(second.status, 0) << second.out << second.err;
+  EXPECT_NE(second.out.find("SIMULATED"), std::string::npos);
+  EXPECT_NE(second.out.find("0 failed"), std::string::npos) << second.out;
+}
+
+TEST(DiagVerb, NamesTheCardAndTheSmThatIsWrong) {
+  const auto seen =
+      run_stoker(diag({"--test", "compute", "--fault", "wrong-sm=5@2", "-o", "json"}));
+  EXPECT_EQ(seen.status, 1) << seen.err;
+  EXPECT_NE(seen.out.find("SM 5 computed wrongly; 8 of 8 SMs were tested"), std::string::npos)
+      << seen.out;
+  EXPECT_NE(seen.out.find(R"("name":"compute_fp32","level":2,"gpu":2)"), std::string::npos)
+      << seen.out;
+}
+
+TEST(DiagVerb, FailsByEveryFault) {
+  const std::vector<std::pair<const char*, const char*>> faults = {
+      {"stuck-bit", "memory"},  {"slow-memory=3", "bandwidth"},
+      {"slow-pcie", "pcie"},    {"slow-link=4", "peers"},
+      {"throttle=3", "tensor"}, {"no-memory", "memory"},
+      {"no-peer", "peers"},     {"dead@1", "pcie"}};
+  for (const auto& [fault, step] : faults) {
+    EXPECT_EQ(
+        run_stoker(diag({"--test", step, "--fault", fault, "--gpu", "0", "--gpu", "1"})).status, 1)
+        << fault;
+  }
+}
+
+TEST(DiagVerb, FindsBitsThatItFlipsItself) {
+  const auto seen =
+      run_stoker(diag({"--test", "memory_pattern", "--gpu", "0", "--inject", "bit-flips=1000"}));
+  EXPECT_EQ(seen.status, 1);
+  EXPECT_NE(seen.out.find("1000 wrong words"), std::string::npos) << seen.out;
+  EXPECT_NE(seen.out.find("each at its address"), std::string::npos) << seen.out;
+}
+
+TEST(DiagVerb, WritesJunit) {
+  const auto seen = run_stoker(diag({"--test", "pcie", "-o", "junit"}));
+  EXPECT_EQ(seen.status, 0) << seen.err;
+  EXPECT_NE(seen.out.find("<testcase classname=\"diag.level2.gpu3\" name=\"pcie_both\">"),
+            std::string::npos)
+      << seen.out;
+}
+
+TEST(DiagVerb, RefusesABusyCardAndWhatIsNotThere) {
+  const TempFolder folder;
+  ASSERT_EQ(run_stoker({"sim", "node", "hgx-h200x4", "--data", folder.path()}).status, 0);
+  ASSERT_EQ(run_stoker({"sim", "load", "training", "--data", folder.path(), "--gpu", "1"}).status,
+            0);
+  const auto busy = run_stoker(diag({"--test", "pcie", "--data", folder.path()}));
+  EXPECT_EQ(busy.status, 2);
+  EXPECT_NE(busy.err.find("GPU 1: process"), std::string::npos) << busy.err;
+  EXPECT_EQ(run_stoker(diag({"--test", "pcie", "--data", folder.path(), "--allow-busy"})).status,
+            0);
+  EXPECT_EQ(run_stoker(diag({"--gpu", "9"})).status, 2);
+  EXPECT_EQ(run_stoker(diag({"--test", "memroy"})).status, 2);
+  EXPECT_EQ(run_stoker(diag({"--level", "3"})).status, 2);
+  EXPECT_EQ(run_stoker(diag({"--level", "2", "--fault", "wrongsm"})).status, 2);
+}
+
+TEST(DiagVerb, FailsAStateThatIsWrong) {
+  const TempFolder folder;
+  ASSERT_EQ(run_stoker({"sim", "node", "hgx-h200x4", "--data", folder.path()}).status, 0);
+  ASSERT_EQ(
+      run_stoker({"sim", "inject", "--data", folder.path(), "nvlink-down", "--gpu", "2"}).status,
+      0);
+  const auto seen = run_stoker(diag({"--level", "1", "--data", folder.path()}));
+  EXPECT_EQ(seen.status, 1) << seen.out << seen.err;
+  EXPECT_NE(seen.out.find("of 18 NVLinks are up"), std::string::npos) << seen.out;
+}
+
+TEST(DiagVerb, EndsOnCtrlCAndSaysThatItIsNotAVerdict) {
+  StokerProcess process(diag({"--test", "memory", "--fault", "hang"}));
+  std::this_thread::sleep_for(std::chrono::milliseconds(700 * slowdown));
+  process.signal(SIGINT);
+  EXPECT_EQ(process.wait(std::chrono::seconds(15)), 2);
+  EXPECT_NE(process.out().find("stopped"), std::string::npos) << process.out();
+}
+
+}  // namespace
+}  // namespace stoker::test
