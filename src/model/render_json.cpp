@@ -65,8 +65,8 @@ void write_sarif_location(JsonWriter& json, const Finding& finding) {
 
 void write_sarif_result(JsonWriter& json, const Finding& finding, std::size_t rule_index) {
   std::string message = finding.message;
-  if (!finding.cause.empty()) message += " " + finding.cause;
-  if (!finding.fix.empty()) message += " " + finding.fix;
+  if (!finding.cause.empty()) message += ". " + finding.cause;
+  if (!finding.fix.empty()) message += ". " + finding.fix;
   json.begin_object().member("ruleId", finding.rule).member("ruleIndex", rule_index);
   json.member("level", sarif_level(finding.severity));
   json.key("message").begin_object().member("text", message).end_object();

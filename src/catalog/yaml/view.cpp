@@ -17,6 +17,18 @@ bool has_kind(fy_node* node, fy_node_type type) {
   return node != nullptr && fy_node_get_type(node) == type && !fy_node_is_alias(node);
 }
 
+// Of a scalar, or an alias of one; empty for everything else.
+std::string_view scalar_text(fy_node* node) {
+  if (node == nullptr || fy_node_get_type(node) != FYNT_SCALAR) return {};
+  if (fy_node_is_alias(node)) {
+    node = fy_node_resolve_alias(node);
+    if (node == nullptr || fy_node_get_type(node) != FYNT_SCALAR) return {};
+  }
+  std::size_t length = 0;
+  const char* text = fy_node_get_scalar(node, &length);
+  return text == nullptr ? std::string_view() : std::string_view(text, length);
+}
+
 // The first scalar of a list or map, at most so deep: libfyaml does not say where those begin.
 fy_node* first_scalar(fy_node* node) {
   for (int depth = 0; node != nullptr && depth < 64 && !fy_node_is_alias(node); ++depth) {
@@ -77,12 +89,7 @@ bool View::is_block() const {
   return style == FYNS_LITERAL || style == FYNS_FOLDED;
 }
 
-std::string_view View::text() const {
-  if (!is_scalar()) return {};
-  std::size_t length = 0;
-  const char* text = fy_node_get_scalar(node_, &length);
-  return text == nullptr ? std::string_view() : std::string_view(text, length);
-}
+std::string_view View::text() const { return scalar_text(node_); }
 
 Place View::place() const {
   fy_node* scalar = first_scalar(node_);
@@ -111,23 +118,24 @@ bool View::next_entry(void*& cursor, View& key, View& value) const {
   return true;
 }
 
-View View::find_own(std::string_view key) const {
-  View found;
-  each_entry([&](View name, View value) {
-    if (name.text() == key) found = value;
-  });
-  return found;
-}
-
 View View::find_merged(std::string_view key, int merges) const {
-  if (const View own = find_own(key); own.exists() || merges == 0) return own;
-  const View merge = find_own("<<");
-  if (merge.is_map()) return merge.find_merged(key, merges - 1);
-  View found;
-  merge.each_item([&](View item) {
-    if (!found.exists() && item.is_map()) found = item.find_merged(key, 0);
+  if (!is_map()) return {};
+  fy_node* found = nullptr;
+  fy_node* merge = nullptr;
+  void* cursor = nullptr;
+  while (fy_node_pair* pair = fy_node_mapping_iterate(node_, &cursor)) {
+    const auto name = scalar_text(fy_node_pair_key(pair));
+    if (name == key) found = fy_node_pair_value(pair);
+    if (name == "<<") merge = fy_node_pair_value(pair);
+  }
+  if (found != nullptr || merge == nullptr || merges == 0) return {found, first_line_};
+  const View merged(merge, first_line_);
+  if (merged.is_map()) return merged.find_merged(key, merges - 1);
+  View first;
+  merged.each_item([&](View item) {
+    if (!first.exists() && item.is_map()) first = item.find_merged(key, 0);
   });
-  return found;
+  return first;
 }
 
 View View::find(std::string_view key) const { return find_merged(key, most_merges); }

@@ -64,7 +64,6 @@ class View {
   View(fy_node* node, int first_line);
   bool next_item(void*& cursor, View& item) const;
   bool next_entry(void*& cursor, View& key, View& value) const;
-  [[nodiscard]] View find_own(std::string_view key) const;
   [[nodiscard]] View find_merged(std::string_view key, int merges) const;
 
   fy_node* node_ = nullptr;
