@@ -25,6 +25,8 @@ pkg_check_modules(zstd REQUIRED IMPORTED_TARGET GLOBAL libzstd)     # PkgConfig:
 # Its header alone: the library is loaded where there is a journal to read (src/os/journal_library.h).
 find_path(STOKER_SYSTEMD_HEADERS systemd/sd-journal.h REQUIRED)
 find_path(STOKER_TOMLPLUSPLUS_HEADERS toml++/toml.h REQUIRED)       # headers alone; src/doctor only
+# Headers alone: libibnetdisc and libibmad are loaded where a fabric is swept (src/fabric/subnet/fabric_library.h).
+find_path(STOKER_INFINIBAND_HEADERS infiniband/ibnetdisc.h REQUIRED)
 pkg_check_modules(fyaml REQUIRED IMPORTED_TARGET GLOBAL libfyaml)   # PkgConfig::fyaml
 
 target_link_libraries(stoker_options INTERFACE fmt::fmt tl::expected Threads::Threads)

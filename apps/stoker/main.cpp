@@ -54,6 +54,7 @@ int main(int argc, char** argv) {
   stoker::app::add_diag_verb(app, exit_code);
   stoker::app::add_xid_verb(app, exit_code);
   stoker::app::add_nccl_verb(app, exit_code);
+  stoker::app::add_fabric_verb(app, exit_code);
   stoker::app::add_lint_verb(app, exit_code);
   stoker::app::add_explain_verb(app, exit_code);
   stoker::app::add_checks_verb(app, exit_code);

@@ -73,7 +73,8 @@ def program(argv, log, **kwargs):
     It is asked to end too when the test is killed.
     """
     with open(log, "wb") as out:
-        child = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", "--", *[str(a) for a in argv]], stdin=subprocess.DEVNULL, stdout=out, stderr=out, **kwargs)
+        kwargs.setdefault("stdin", subprocess.DEVNULL)
+        child = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", "--", *[str(a) for a in argv]], stdout=out, stderr=out, **kwargs)
         try:
             yield child
         finally:
