@@ -40,7 +40,7 @@ MAY_INCLUDE = {
     "db": GROUND | {"os"},
     "notify": GROUND | {"net"},
     "config": GROUND | {"os", "catalog"},
-    "api": PURE | {"os", "history", "topology", "health", "incident", "remedy", "export", "cost", "net",
+    "api": PURE | {"os", "history", "topology", "doctor", "health", "incident", "remedy", "export", "cost", "net",
                    "config"},
     "cluster": PURE | {"os", "device", "net", "health", "incident", "remedy", "partition"},
     "fleet": PURE | {"os", "net", "db", "health", "incident", "remedy", "cluster", "cost"},

@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
   stoker::app::add_expect_verb(app, exit_code);
   stoker::app::add_doctor_verb(app, exit_code);
   stoker::app::add_diag_verb(app, exit_code);
+  stoker::app::add_why_verb(app, exit_code);
   stoker::app::add_xid_verb(app, exit_code);
   stoker::app::add_nccl_verb(app, exit_code);
   stoker::app::add_fabric_verb(app, exit_code);

@@ -8,6 +8,7 @@
 #include "base/closest.h"
 #include "base/text.h"
 #include "command_line.h"
+#include "doctor/claims.h"
 #include "doctor/container.h"
 #include "doctor/report.h"
 #include "doctor/smi_text.h"
@@ -29,7 +30,8 @@ constexpr const char* doctor_examples = R"(Examples:
   stoker doctor --root /mnt/node7        a folder with a copy of a node's files, or a node's root in a pod
   stoker doctor --only dkms-build,next-kernel -o json
   stoker doctor --explain fabric-manager what a check looks at, and why
-  stoker doctor --list                   all checks
+  stoker doctor --explain cuda-matrix    what handbooks say of it, and what is so
+  stoker doctor --list                   all checks, and what is often said of them
 
 Only files are read, nothing is started or changed. Without root some can't be, and are named as not looked at.
 Exit codes: 0 nothing worth a warning in what could be looked at, 1 something, 2 nothing could be looked at, or
@@ -113,6 +115,10 @@ void print_verdict(doctor::Verdict verdict, const DoctorFlags& flags) {
 int run_doctor(const DoctorFlags& flags) {
   if (flags.list) {
     fmt::print("{}", doctor::list_checks());
+    return exit_nothing_wrong;
+  }
+  if (const auto* claim = doctor::find_claim(flags.explain); claim != nullptr) {
+    fmt::print("{}", doctor::explain_claim(*claim, table_style().width));
     return exit_nothing_wrong;
   }
   if (!flags.explain.empty()) {

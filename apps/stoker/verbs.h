@@ -26,6 +26,7 @@ void add_maintenance_verb(CLI::App& app, int& exit_code);
 void add_notify_verb(CLI::App& app, int& exit_code);
 void add_expect_verb(CLI::App& app, int& exit_code);
 void add_doctor_verb(CLI::App& app, int& exit_code);
+void add_why_verb(CLI::App& app, int& exit_code);
 void add_xid_verb(CLI::App& app, int& exit_code);
 void add_nccl_verb(CLI::App& app, int& exit_code);
 void add_nccl_env_verb(CLI::App& nccl, int& exit_code);  // below `nccl`

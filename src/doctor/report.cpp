@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/json_text.h"
+#include "doctor/claims.h"
 #include "model/wrap.h"
 
 namespace stoker::doctor {
@@ -126,6 +127,8 @@ std::string list_checks() {
   for (const auto& row : all_checks()) {
     out += fmt::format("{:<22}{:<9}{}\n", row.id, to_string(row.severity), row.title);
   }
+  out += "\nwhat is often said, and what is so (--explain):\n";
+  for (const auto& claim : all_claims()) out += fmt::format("{:<22}\"{}\"\n", claim.id, claim.said);
   return out;
 }
 
