@@ -31,7 +31,8 @@ void add_xid_verb(CLI::App& app, int& exit_code);
 void add_nccl_verb(CLI::App& app, int& exit_code);
 void add_nccl_env_verb(CLI::App& nccl, int& exit_code);  // below `nccl`
 void add_fabric_verb(CLI::App& app, int& exit_code);
-void add_fabric_sweep_verb(CLI::App& fabric, int& exit_code);  // below `fabric`
+void add_fabric_ports_verb(CLI::App& fabric, int& exit_code);  // below `fabric`, as the next
+void add_fabric_sweep_verb(CLI::App& fabric, int& exit_code);
 void add_lint_verb(CLI::App& app, int& exit_code);
 void add_explain_verb(CLI::App& app, int& exit_code);
 void add_checks_verb(CLI::App& app, int& exit_code);

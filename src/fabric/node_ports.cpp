@@ -1,0 +1,235 @@
+#include "fabric/node_ports.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "fabric/port_kinds.h"
+
+namespace stoker::fabric {
+namespace {
+
+enum class PortRule : std::uint8_t {
+#define STOKER_PORT_RULE(id, ...) id,
+#include "fabric/port_rules.def"
+#undef STOKER_PORT_RULE
+};
+
+struct PortRuleRow {
+  std::string_view rule;
+  Severity severity;
+  Action action;
+  std::string_view cause;
+  std::string_view fix;
+  std::string_view source;
+};
+
+constexpr auto port_rules = std::to_array<PortRuleRow>({
+#define STOKER_PORT_RULE(id, rule, severity, action, cause, fix, source) \
+  {rule, Severity::severity, Action::action, cause, fix, source},
+#include "fabric/port_rules.def"
+#undef STOKER_PORT_RULE
+});
+
+struct HardwareCounter {
+  std::string_view name;
+  PortRule rule;
+  std::uint64_t too_many;
+  std::string_view words;
+};
+
+constexpr auto hardware_counters = std::to_array<HardwareCounter>({
+#define STOKER_HARDWARE_COUNTER(name, rule, too_many, words) \
+  {#name, PortRule::rule, too_many, words},
+#include "fabric/hardware_counters.def"
+#undef STOKER_HARDWARE_COUNTER
+});
+constexpr unsigned hardware_bits = 32;  // counters.c, mlx5_ib_query_q_counters: be32
+
+const HardwareCounter* hardware_counter(std::string_view name) {
+  const auto* const found = std::ranges::find(hardware_counters, name, &HardwareCounter::name);
+  return found == hardware_counters.end() ? nullptr : found;
+}
+
+bool is_traffic(std::string_view name) {
+  const auto id = counter_of(name);
+  return (id && row_of(*id).group == CounterGroup::traffic) || name.starts_with("unicast_") ||
+         name.starts_with("multicast_") || name.starts_with("rx_") || name.starts_with("tx_") ||
+         name.starts_with("rdma_");
+}
+
+// sysfs does not tell how wide a counter is: the old ones stop at their width, those of newer kernels and cards go on.
+CounterReading reading_of(std::string_view name, std::uint64_t value) {
+  const auto id = counter_of(name);
+  if (!id) return {.value = value, .bits = hardware_bits};
+  const unsigned narrow = row_of(*id).width;
+  const bool fits = narrow < wide_bits && value >> narrow == 0;
+  return {.value = value, .bits = fits ? narrow : wide_bits};
+}
+
+std::string amount(const Counted& counted) {
+  return fmt::format("{}{}", counted.exact && !counted.fell ? "" : "at least ", counted.least);
+}
+
+class PortJudge {
+ public:
+  PortJudge(const RdmaPorts& now, const RdmaPorts* before)
+      : now_(now), before_(before), kinds_(now.ports) {}
+
+  std::vector<Finding> run() {
+    for (const RdmaPort& port : now_.ports) {
+      judge_state(port);
+      judge_rate(port);
+      judge_ethernet(port);
+      judge_counts(port);
+    }
+    std::sort(out_.begin(), out_.end(), [](const Finding& a, const Finding& b) {
+      return std::tie(b.severity, a.entity, a.rule) < std::tie(a.severity, b.entity, b.rule);
+    });
+    return std::move(out_);
+  }
+
+ private:
+  Finding& tell(PortRule id, const RdmaPort& port, std::string message,
+                std::vector<std::string> evidence) {
+    const PortRuleRow& row = port_rules.at(static_cast<std::size_t>(id));
+    Finding& finding = out_.emplace_back();
+    finding.rule = row.rule;
+    finding.severity = row.severity;
+    finding.entity = {EntityKind::port, fmt::format("{}/{}", port.device, port.port)};
+    finding.message = std::move(message);
+    finding.cause = row.cause;
+    finding.action = row.action;
+    finding.fix = row.fix;
+    finding.source = row.source;
+    finding.evidence = std::move(evidence);
+    return finding;
+  }
+
+  void judge_state(const RdmaPort& port) {
+    if (!port.physical.empty() && port.physical != "LinkUp") {
+      const auto up = kinds_.up(port);
+      Finding& finding =
+          tell(PortRule::down, port, fmt::format("{} is down ({})", port_text(port), port.physical),
+               {fmt::format("of {} ports of its kind {} are up", up.ports, up.so)});
+      // Where few are used, one more that is not is no news.
+      if (up.so * 2 < up.ports) finding.severity = Severity::info;
+      return;
+    }
+    const bool waits = port.state == "INIT" || port.state == "ARMED";
+    if (port.link_layer == "InfiniBand" && waits) {
+      tell(PortRule::no_subnet_manager, port,
+           fmt::format("{} is up, and stands at {}", port_text(port), port.state), {});
+    }
+  }
+
+  void judge_rate(const RdmaPort& port) {
+    const auto usual = kinds_.usual_rate(port);
+    if (!usual) return;
+    tell(PortRule::slow, port, fmt::format("{} runs at {}", port_text(port), port.rate),
+         {fmt::format("most of its kind run at {}", *usual)});
+  }
+
+  void judge_ethernet(const RdmaPort& port) {
+    if (port.link_layer != "Ethernet" || port.physical != "LinkUp") return;
+    if (!port.gids.empty() && !has_routable_gid(port)) {
+      std::vector<std::string> evidence;
+      for (const RdmaGid& gid : port.gids)
+        evidence.push_back(fmt::format("GID {}: {} {}", gid.index, gid.gid, gid.type));
+      tell(PortRule::no_address, port,
+           fmt::format("{} has no RoCE v2 GID of an IP address", port_text(port)),
+           std::move(evidence));
+    }
+    if (const auto usual = kinds_.usual_mtu(port)) {
+      tell(PortRule::mtu, port,
+           fmt::format("{} ({}) has MTU {}", port_text(port), port.netdev, *port.mtu),
+           {fmt::format("most of its kind have {}", *usual)});
+    }
+    if (kinds_.lacks_ecn(port)) {
+      tell(PortRule::no_ecn, port,
+           fmt::format("{} ({}) has ECN for no priority", port_text(port), port.netdev), {});
+    }
+  }
+
+  // Several counters of one rule are one finding.
+  void judge_counts(const RdmaPort& port) {
+    if (before_ == nullptr) return;
+    const auto same = std::ranges::find_if(before_->ports, [&](const RdmaPort& other) {
+      return other.device == port.device && other.port == port.port;
+    });
+    if (same == before_->ports.end()) return;
+    std::map<PortRule, std::vector<std::string>> evidence;
+    for (const PortCount& count : counted_on(*same, port)) {
+      if (const auto rule = rule_of(count)) evidence[*rule].push_back(words_of(count));
+    }
+    const auto time = format_duration(now_.at - before_->at);
+    for (auto& [rule, lines] : evidence) {
+      auto message = fmt::format("{}: {} within {}", port_text(port), fmt::join(lines, ", "), time);
+      Finding& finding = tell(rule, port, std::move(message), std::move(lines));
+      // A link that recovers did not go down.
+      const bool went_down = std::ranges::any_of(finding.evidence, [](const std::string& line) {
+        return line.ends_with("(link_downed)");
+      });
+      if (rule == PortRule::flapping && !went_down) finding.severity = Severity::warning;
+    }
+  }
+
+  static std::optional<PortRule> rule_of(const PortCount& count) {
+    const auto id = counter_of(count.name);
+    const auto* hardware = hardware_counter(count.name);
+    if (count.counted.blind) {
+      const bool told = hardware != nullptr || (id && row_of(*id).tells != CounterTells::other);
+      return told ? std::optional(PortRule::full) : std::nullopt;
+    }
+    if (hardware != nullptr)
+      return count.counted.least > hardware->too_many ? std::optional(hardware->rule)
+                                                      : std::nullopt;
+    if (!id || row_of(*id).tells == CounterTells::other) return std::nullopt;
+    if (row_of(*id).tells == CounterTells::drop)
+      return count.counted.least > 0 ? std::optional(PortRule::flapping) : std::nullopt;
+    return count.counted.least > row_of(*id).too_many ? std::optional(PortRule::errors)
+                                                      : std::nullopt;
+  }
+
+  static std::string words_of(const PortCount& count) {
+    if (count.counted.blind) return fmt::format("{} stands at its highest value", count.name);
+    const auto* hardware = hardware_counter(count.name);
+    const auto id = counter_of(count.name);
+    return fmt::format("{} {} ({})", amount(count.counted),
+                       hardware != nullptr ? hardware->words : row_of(*id).words, count.name);
+  }
+
+  const RdmaPorts& now_;
+  const RdmaPorts* before_;
+  const PortKinds kinds_;
+  std::vector<Finding> out_;
+};
+
+}  // namespace
+
+std::string port_text(const RdmaPort& port) {
+  return fmt::format("{} port {}", port.device, port.port);
+}
+
+std::vector<PortCount> counted_on(const RdmaPort& before, const RdmaPort& now) {
+  std::vector<PortCount> counts;
+  for (const auto& [name, value] : now.counters) {
+    const auto then = before.counters.find(name);
+    if (then == before.counters.end() || is_traffic(name)) continue;
+    const auto counted = counted_between(reading_of(name, then->second), reading_of(name, value));
+    if (counted.least > 0 || counted.fell || counted.blind) counts.push_back({name, counted});
+  }
+  return counts;
+}
+
+std::vector<Finding> judge_ports(const RdmaPorts& now, const RdmaPorts* before) {
+  return PortJudge(now, before).run();
+}
+
+}  // namespace stoker::fabric

@@ -1,0 +1,34 @@
+// Fabric analyzer: the ports of one node: what their states and counters say. Pure: no clock, no file.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fabric/counter.h"
+#include "model/finding.h"
+#include "model/rdma_port.h"
+
+namespace stoker::fabric {
+
+// Of one counter of one port between two looks.
+struct PortCount {
+  std::string name;
+  Counted counted;
+};
+
+// "mlx5_0 port 1".
+std::string port_text(const RdmaPort& port);
+
+// Counters of both looks that moved, fell, or stood at their highest value, by name. Traffic is left out.
+std::vector<PortCount> counted_on(const RdmaPort& before, const RdmaPort& now);
+
+// Worst first. `before`: an earlier look, without which no counter is judged: what they hold has no time. What a port
+// should run at is what most others of its kind (model, link layer) run at.
+std::vector<Finding> judge_ports(const RdmaPorts& now, const RdmaPorts* before);
+
+// {"schema":"stoker.dev/v1/port","ports":[...],"findings":[...]}, docs/specs/fabric.md.
+std::string ports_json(const RdmaPorts& now, const RdmaPorts* before,
+                       const std::vector<Finding>& findings);
+
+}  // namespace stoker::fabric

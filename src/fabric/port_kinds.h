@@ -1,0 +1,39 @@
+// Fabric analyzer: a node's ports among those of their kind: of one model and link layer. What most of them have is what
+// one of them should have; where there is no such majority, nobody knows.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "model/rdma_port.h"
+
+namespace stoker::fabric {
+
+// An IPv4 or global address under RoCE v2: neither a link-local GID nor RoCE v1 is routed.
+bool has_routable_gid(const RdmaPort& port);
+
+class PortKinds {
+ public:
+  // `ports` has to outlive this.
+  explicit PortKinds(std::span<const RdmaPort> ports) : ports_(ports) {}
+
+  struct Share {
+    std::size_t so = 0;
+    std::size_t ports = 0;  // with this one
+  };
+  // Of the ports of its kind, how many have a link.
+  [[nodiscard]] Share up(const RdmaPort& port) const;
+  // The rate that more than half of the linked ports of its kind have, where it is a higher one; nullopt: there is no
+  // such rate, or this one has it.
+  [[nodiscard]] std::optional<std::string> usual_rate(const RdmaPort& port) const;
+  // Likewise the MTU of their network devices, where this one's is another.
+  [[nodiscard]] std::optional<unsigned> usual_mtu(const RdmaPort& port) const;
+  // Has ECN for no priority, where most of its kind have it for one.
+  [[nodiscard]] bool lacks_ecn(const RdmaPort& port) const;
+
+ private:
+  std::span<const RdmaPort> ports_;
+};
+
+}  // namespace stoker::fabric

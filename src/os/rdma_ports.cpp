@@ -1,0 +1,146 @@
+#include "os/rdma_ports.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "base/text.h"
+#include "os/node_devices.h"
+
+namespace stoker::os {
+namespace {
+
+constexpr const char* rdma_class = "/sys/class/infiniband";
+constexpr std::size_t a_page = 4096;  // the most that an attribute has
+constexpr std::size_t most_ports = 256;
+constexpr std::size_t most_gids = 256;  // of a port; mlx5 has that many
+constexpr unsigned priorities = 8;
+
+std::string first_line(const Env& env, const std::string& path) {
+  const auto text = env.read_file(path, a_page);
+  return text ? std::string(trimmed(text->substr(0, text->find('\n')))) : std::string();
+}
+
+// "4: ACTIVE" -> "ACTIVE" (drivers/infiniband/core/sysfs.c, state_show)
+std::string behind_number(const std::string& text) {
+  const auto colon = text.find(": ");
+  return colon == std::string::npos ? text : text.substr(colon + 2);
+}
+
+// "0x1a" (lid_show)
+std::optional<unsigned> hexadecimal(std::string_view text) {
+  if (!text.starts_with("0x")) return std::nullopt;
+  unsigned number = 0;
+  const auto* const end = text.data() + text.size();
+  const auto [read, code] = std::from_chars(text.data() + 2, end, number, 16);
+  return code == std::errc{} && read == end ? std::optional(number) : std::nullopt;
+}
+
+bool is_set(std::string_view gid) { return gid.find_first_not_of("0:") != std::string_view::npos; }
+
+std::vector<RdmaGid> read_gids(const Env& env, const std::string& port) {
+  std::vector<RdmaGid> gids;
+  auto names = env.list_folder(port + "gids").value_or(std::vector<std::string>());
+  std::ranges::sort(names, natural_less);
+  for (const auto& name : names) {
+    const auto index = whole_number<unsigned>(name);
+    if (!index || gids.size() >= most_gids) continue;
+    auto gid = first_line(env, port + "gids/" + name);
+    if (gid.empty() || !is_set(gid)) continue;
+    gids.push_back({.index = *index,
+                    .gid = std::move(gid),
+                    .type = first_line(env, port + "gid_attrs/types/" + name),
+                    .netdev = first_line(env, port + "gid_attrs/ndevs/" + name)});
+  }
+  return gids;
+}
+
+std::map<unsigned, bool> read_ecn(const Env& env, const std::string& folder) {
+  std::map<unsigned, bool> by_priority;
+  for (unsigned priority = 0; priority < priorities; ++priority) {
+    const auto text = first_line(env, fmt::format("{}/enable/{}", folder, priority));
+    if (!text.empty()) by_priority[priority] = text == "1";
+  }
+  return by_priority;
+}
+
+void read_netdev(const Env& env, RdmaPort& port) {
+  const auto named =
+      std::ranges::find_if(port.gids, [](const RdmaGid& gid) { return !gid.netdev.empty(); });
+  if (named == port.gids.end()) return;
+  port.netdev = named->netdev;
+  const std::string folder = "/sys/class/net/" + port.netdev;
+  port.mtu = whole_number<unsigned>(first_line(env, folder + "/mtu"));
+  port.ecn_notices = read_ecn(env, folder + "/ecn/roce_np");
+  port.ecn_reacts = read_ecn(env, folder + "/ecn/roce_rp");
+}
+
+}  // namespace
+
+void RdmaPortReader::read_counters(RdmaPort& port, const std::string& folder,
+                                   std::string_view group) {
+  const auto names = env_.list_folder(fmt::format("{}{}", folder, group));
+  if (!names) {
+    if (names.error().code() != ErrorCode::not_found)
+      port.unread.push_back(fmt::format("{}: {}", group, names.error().describe()));
+    return;
+  }
+  for (const auto& name : *names) {
+    if (name == "lifespan") continue;  // how long the driver keeps what it read: a setting
+    const auto file = fmt::format("{}/{}", group, name);
+    const auto text = env_.read_file(folder + file, a_page);
+    if (!text) {
+      refused_[port.device] = fmt::format("{}: {}", file, text.error().describe());
+      return;
+    }
+    const auto value = whole_number<std::uint64_t>(trimmed(*text, " \n"));
+    // "N/A (no PMA)" of a card without (sysfs.c, show_pma_counter).
+    if (value) port.counters[name] = *value;
+  }
+}
+
+RdmaPort RdmaPortReader::read_port(const std::string& device, const std::string& folder,
+                                   unsigned number) {
+  RdmaPort port{.device = device, .port = number};
+  port.model = first_line(env_, fmt::format("{}/{}/hca_type", rdma_class, device));
+  port.link_layer = first_line(env_, folder + "link_layer");
+  port.state = behind_number(first_line(env_, folder + "state"));
+  port.physical = behind_number(first_line(env_, folder + "phys_state"));
+  port.rate = first_line(env_, folder + "rate");
+  port.lid = hexadecimal(first_line(env_, folder + "lid"));
+  port.sm_lid = hexadecimal(first_line(env_, folder + "sm_lid"));
+  port.gids = read_gids(env_, folder);
+  read_netdev(env_, port);
+  for (const std::string_view group : {"counters", "hw_counters"}) {
+    if (!refused_.contains(device)) read_counters(port, folder, group);
+  }
+  if (const auto refused = refused_.find(device); refused != refused_.end())
+    port.unread.push_back(refused->second);
+  return port;
+}
+
+RdmaPorts RdmaPortReader::read() {
+  RdmaPorts out{.at = env_.clock().monotonic()};
+  auto devices = env_.list_folder(rdma_class);
+  if (!devices) {
+    if (devices.error().code() != ErrorCode::not_found) out.problem = devices.error().describe();
+    return out;
+  }
+  std::ranges::sort(*devices, natural_less);
+  for (const auto& device : *devices) {
+    if (left_out_.contains(device)) continue;
+    const auto ports = fmt::format("{}/{}/ports/", rdma_class, device);
+    auto numbers = env_.list_folder(ports).value_or(std::vector<std::string>());
+    std::ranges::sort(numbers, natural_less);
+    for (const auto& number : numbers) {
+      const auto value = whole_number<unsigned>(number);
+      if (!value || out.ports.size() >= most_ports) continue;
+      out.ports.push_back(read_port(device, ports + number + "/", *value));
+    }
+  }
+  return out;
+}
+
+}  // namespace stoker::os

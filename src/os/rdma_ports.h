@@ -1,0 +1,35 @@
+// Machine stage: the ports of the node's RDMA cards, with their counters, as sysfs tells
+// (Documentation/ABI/stable/sysfs-class-infiniband in the Linux source).
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "model/rdma_port.h"
+#include "os/env.h"
+
+namespace stoker::os {
+
+// Reads ports again and again. A card whose firmware refuses a register makes the kernel log an error at each read, as
+// the cards in NVIDIA's HGX B200 boards that belong to the fabric manager do
+// (https://github.com/leptonai/gpud/issues/1164, https://github.com/prometheus/node_exporter/issues/3434): the first file
+// that such a device refuses is the last that is read of its counters. Each state and counter is asked of the driver,
+// which may take as long as it likes: not for a thread that somebody waits for.
+class RdmaPortReader {
+ public:
+  // `left_out`: names of devices of which nothing is read. `env` has to outlive this.
+  explicit RdmaPortReader(const Env& env, std::set<std::string> left_out = {})
+      : env_(env), left_out_(std::move(left_out)) {}
+
+  RdmaPorts read();
+
+ private:
+  RdmaPort read_port(const std::string& device, const std::string& folder, unsigned number);
+  void read_counters(RdmaPort& port, const std::string& folder, std::string_view group);
+
+  const Env& env_;
+  const std::set<std::string> left_out_;
+  std::map<std::string, std::string> refused_;  // device: "counters/symbol_error: why"
+};
+
+}  // namespace stoker::os

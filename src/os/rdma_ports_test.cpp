@@ -1,0 +1,108 @@
+#include "os/rdma_ports.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "os/system_env.h"
+
+namespace stoker::os {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RdmaPortFiles : public ::testing::Test {
+ protected:
+  RdmaPortFiles() {
+    std::string name = (fs::temp_directory_path() / "stoker-rdma-XXXXXX").string();
+    root_ = ::mkdtemp(name.data());
+    env_ = make_system_env(root_.string(), root_.string());
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  void put(const std::string& path, const std::string& text) const {
+    const fs::path file = root_ / path;
+    fs::create_directories(file.parent_path());
+    std::ofstream(file) << text << '\n';
+  }
+  static std::string port(const std::string& device) {
+    return "sys/class/infiniband/" + device + "/ports/1/";
+  }
+  void put_port(const std::string& device) const {
+    put("sys/class/infiniband/" + device + "/hca_type", "MT4129");
+    put(port(device) + "state", "4: ACTIVE");
+    put(port(device) + "phys_state", "5: LinkUp");
+    put(port(device) + "rate", "400 Gb/sec (4X NDR)");
+    put(port(device) + "link_layer", "Ethernet");
+    put(port(device) + "lid", "0x1a");
+    put(port(device) + "sm_lid", "0x1");
+    put(port(device) + "counters/symbol_error", "7");
+    put(port(device) + "hw_counters/out_of_sequence", "4294967295");
+    put(port(device) + "hw_counters/lifespan", "10");
+    put(port(device) + "gids/0", "fe80:0000:0000:0000:5100:00ff:fe00:0001");
+    put(port(device) + "gids/1", "0000:0000:0000:0000:0000:0000:0000:0000");
+    put(port(device) + "gids/10", "0000:0000:0000:0000:0000:ffff:c000:0201");
+    put(port(device) + "gid_attrs/types/10", "RoCE v2");
+    put(port(device) + "gid_attrs/ndevs/10", "eth7");
+    put("sys/class/net/eth7/mtu", "9000");
+    put("sys/class/net/eth7/ecn/roce_np/enable/3", "1");
+    put("sys/class/net/eth7/ecn/roce_rp/enable/3", "0");
+  }
+
+  fs::path root_;
+  std::unique_ptr<Env> env_;
+};
+
+TEST_F(RdmaPortFiles, ArePortsWithStateCountersAndGids) {
+  put_port("mlx5_10");
+  put_port("mlx5_2");
+  const auto read = RdmaPortReader(*env_).read();
+  ASSERT_EQ(read.ports.size(), 2U);
+  const RdmaPort& port = read.ports[0];
+  EXPECT_EQ(port.device, "mlx5_2");
+  EXPECT_EQ(port.model, "MT4129");
+  EXPECT_EQ(port.state, "ACTIVE");
+  EXPECT_EQ(port.physical, "LinkUp");
+  EXPECT_EQ(port.rate, "400 Gb/sec (4X NDR)");
+  EXPECT_EQ(port.lid, 26U);
+  EXPECT_EQ(port.counters.at("symbol_error"), 7U);
+  EXPECT_EQ(port.counters.at("out_of_sequence"), 4'294'967'295U);
+  EXPECT_FALSE(port.counters.contains("lifespan"));
+  ASSERT_EQ(port.gids.size(), 2U);
+  EXPECT_EQ(port.gids[1].index, 10U);
+  EXPECT_EQ(port.gids[1].type, "RoCE v2");
+  EXPECT_EQ(port.netdev, "eth7");
+  EXPECT_EQ(port.mtu, 9000U);
+  EXPECT_TRUE(port.ecn_notices.at(3));
+  EXPECT_FALSE(port.ecn_reacts.at(3));
+  EXPECT_TRUE(port.unread.empty());
+}
+
+TEST_F(RdmaPortFiles, ADeviceThatRefusesACounterIsAskedForNoneAgain) {
+  put_port("mlx5_0");
+  put_port("mlx5_1");
+  const fs::path refused = root_ / port("mlx5_0") / "counters/symbol_error";
+  fs::remove(refused);
+  fs::create_directory(refused);  // read(2) fails, as EINVAL of a restricted function does
+  RdmaPortReader reader(*env_);
+  const auto first = reader.read();
+  ASSERT_EQ(first.ports[0].unread.size(), 1U);
+  EXPECT_EQ(first.ports[0].unread[0].rfind("counters/symbol_error: ", 0), 0U);
+  EXPECT_TRUE(first.ports[0].counters.empty()) << "of hw_counters neither";
+  EXPECT_EQ(first.ports[0].state, "ACTIVE");
+  EXPECT_TRUE(first.ports[1].unread.empty());
+  fs::remove(refused);
+  put(port("mlx5_0") + "counters/symbol_error", "7");
+  EXPECT_TRUE(reader.read().ports[0].counters.empty());
+  EXPECT_EQ(reader.read().ports[0].unread.size(), 1U) << "it stays said";
+}
+
+TEST_F(RdmaPortFiles, WhatIsLeftOutIsNotReadAndANodeWithoutCardsHasNoProblem) {
+  EXPECT_TRUE(RdmaPortReader(*env_).read().problem.empty());
+  put_port("mlx5_0");
+  EXPECT_TRUE(RdmaPortReader(*env_, {"mlx5_0"}).read().ports.empty());
+}
+
+}  // namespace
+}  // namespace stoker::os
