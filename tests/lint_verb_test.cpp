@@ -125,7 +125,8 @@ TEST(Lint, prints_a_patch_that_repairs_and_that_patch_takes) {
 TEST(Lint, reads_a_shell_script_for_its_variables_alone) {
   const TempFolder folder;
   folder.write("launch.sh", "usage()\n{\n  echo \"a: [b\"\n}\ngrep -q '#SBATCH' x.sbatch\n");
-  folder.write("start.sh", "#!/bin/bash\nexport NCCL_ALGOO=Ring\npython train.py\n");
+  folder.write("start.sh",
+               "#!/bin/bash\nNCCL_VER=2.25.1\nexport NCCL_ALGOO=Ring\npython train.py\n");
   const auto out = run_stoker({"lint", folder.path("")});
   EXPECT_EQ(out.out.find("manifest-broken"), std::string::npos) << out.out;
   EXPECT_NE(out.out.find("nccl-misspelt"), std::string::npos) << out.out;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
 #include "lint/env/environment.h"
 #include "lint/kubernetes/script_words.h"
 #include "lint/kubernetes/subject.h"
@@ -74,6 +75,24 @@ void check_variables(const Subject& subject, const Container& container) {
                           std::make_move_iterator(found.end()));
 }
 
+// In a container GPUs are counted from 0; at the first that is not there CUDA stops reading the list
+// (https://docs.nvidia.com/cuda/cuda-c-programming-guide/#cuda-environment-variables).
+void check_devices(const Subject& subject, const Container& container) {
+  const EnvVar* devices = container.variable("CUDA_VISIBLE_DEVICES");
+  if (devices == nullptr || !devices->value.is_scalar() || !container.gpus.count) return;
+  auto list = devices->value.text();
+  while (!list.empty()) {
+    const auto one = trimmed(list.substr(0, list.find(',')));
+    list.remove_prefix(std::min(std::min(list.find(','), list.size()) + 1, list.size()));
+    const auto number = whole_number<int>(one);
+    if (!number) return;
+    if (*number < *container.gpus.count) continue;
+    return subject.add(RuleId::cuda_devices_beyond, devices->entry.place(),
+                       fmt::format("{} names GPU {} of {} (counted from 0) in CUDA_VISIBLE_DEVICES",
+                                   subject.name_of(container), *number, *container.gpus.count));
+  }
+}
+
 }  // namespace
 
 void check_environment(const Subject& subject) {
@@ -82,6 +101,7 @@ void check_environment(const Subject& subject) {
     for (const Container& container : pod.containers) {
       check_debugging(subject, container);
       if (container.gpus.any) check_variables(subject, container);
+      check_devices(subject, container);
       const EnvVar* visible = container.variable("NVIDIA_VISIBLE_DEVICES");
       if (visible == nullptr || !container.gpus.any || !visible->value.is_scalar()) continue;
       subject.add(

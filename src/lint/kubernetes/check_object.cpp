@@ -89,11 +89,24 @@ void check_volumes(const Subject& subject, const Pod& pod) {
   }
 }
 
+// GPUs beside limits and requests are no limit: the API drops them, or refuses the object.
+void check_resources_keys(const Subject& subject, const Pod& pod) {
+  for (const Container& container : pod.containers) {
+    container.view.find("resources").each_entry([&](View key, View) {
+      if (!is_gpu_resource(key.text())) return;
+      subject.add(
+          RuleId::field_misplaced, key.place(),
+          fmt::format("{} of {} belongs under limits", key.text(), subject.name_of(container)));
+    });
+  }
+}
+
 }  // namespace
 
 void check_object(const Subject& subject) {
   for (const Pod& pod : subject.workload.pods) {
     check_selector(subject, pod);
+    check_resources_keys(subject, pod);
     if (!pod.has_gpus()) continue;
     check_rollout(subject, pod);
     check_ending(subject, pod);

@@ -168,6 +168,22 @@ TEST(Traps, a_port_alone_makes_no_model_server) {
   EXPECT_EQ(told(api), (Told{"readiness-missing:10"}));
 }
 
+TEST(Traps, launchers_that_take_what_there_is_or_are_told_elsewhere_are_right) {
+  for (const auto* command :
+       {"[accelerate, launch, --config_file, a.yaml, --num_processes, \"8\", a.py]",
+        "[accelerate, launch, a.py]", "[deepspeed, a.py]", "[torchrun, --nproc-per-node=gpu, a.py]",
+        "[accelerate, launch, --num_processes=16, --num_machines=8, a.py]",
+        "[torchrun, --nnodes=4, --nproc-per-node=2, a.py]"}) {
+    const auto text = job(pod_spec(2,
+                                   "command: " + std::string(command) +
+                                       "\nvolumeMounts: [{name: shm, mountPath: /dev/shm}, {name: "
+                                       "c, mountPath: /c}]\n",
+                                   "volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: "
+                                   "8Gi}}, {name: c, persistentVolumeClaim: {claimName: c}}]\n"));
+    EXPECT_EQ(told(text), Told{}) << command;
+  }
+}
+
 TEST(Traps, ollama_answers_before_it_loads) {
   EXPECT_EQ(lines_of_rule(deployment(pod_spec(1,
                                               "command: [ollama, serve]\nlivenessProbe: {httpGet: "
