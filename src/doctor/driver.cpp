@@ -118,6 +118,12 @@ std::vector<DrivenGpu> driven_gpus(Exam& exam) {
   return found;
 }
 
+bool has_driver_container(Exam& exam) {
+  // gpu-operator, validator: where the driver's root is mounted, and what its container writes once it is ready.
+  return exam.exists("/run/nvidia/driver/usr/bin/nvidia-smi") ||
+         exam.exists("/run/nvidia/validations/.driver-ctr-ready");
+}
+
 bool is_running(Exam& exam, std::string_view command) {
   const auto cut = command.substr(0, 15);
   for (const auto& name : exam.list("/proc")) {

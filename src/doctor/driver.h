@@ -41,6 +41,9 @@ struct DrivenGpu {
 };
 std::vector<DrivenGpu> driven_gpus(Exam& exam);
 
+// The driver is a container's (the GPU operator's), which brings module and libraries of its own as it starts.
+bool has_driver_container(Exam& exam);
+
 // Is `command` (of /proc/PID/comm, at most 15 letters: proc_pid_comm(5)) one of the running processes?
 bool is_running(Exam& exam, std::string_view command);
 

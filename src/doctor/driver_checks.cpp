@@ -202,11 +202,12 @@ void check_device_nodes(Exam& exam) {
     }
   }
   if (!majors.contains("nvidia-uvm")) {
-    exam.found("nvidia-uvm is not loaded, which CUDA can't do without",
-               {"/proc/devices: no nvidia-uvm"})
-        .fix =
-        "`modprobe nvidia-uvm`, or `nvidia-modprobe -u -c 0` at boot; a CUDA program that runs as "
-        "root loads it too";
+    Finding& finding = exam.found("nvidia-uvm is not loaded, which CUDA can't do without",
+                                  {"/proc/devices: no nvidia-uvm"});
+    // nvidia-modprobe loads it for programs of the node; for those in containers nobody does.
+    finding.severity = Severity::warning;
+    finding.fix =
+        "`nvidia-modprobe -u -c 0` at boot, or nvidia-uvm in a file of /etc/modules-load.d";
   }
   exam.fine(fmt::format("{} device files", wanted.size()));
 }

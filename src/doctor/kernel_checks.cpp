@@ -47,6 +47,11 @@ void check_next_kernel(Exam& exam) {
     exam.not_here("there is no NVIDIA GPU on the PCI bus");
     return;
   }
+  if (has_driver_container(exam)) {
+    exam.not_here(
+        "a driver container builds the module as it starts, for the kernel that it finds");
+    return;
+  }
   const Kernels kernels = read_kernels(exam);
   if (kernels.next.empty()) {
     exam.not_looked(kernels.installed.empty()

@@ -53,8 +53,11 @@ void choose_next(Exam& exam, Kernels& kernels) {
   if (kernels.installed.empty()) return;
   kernels.next = kernels.installed.back();
   kernels.next_because = "the newest that is installed";
-  const std::string fallback =
-      setting_of(exam.read("/etc/default/grub").value_or(""), "GRUB_DEFAULT");
+  std::string fallback = setting_of(exam.read("/etc/default/grub").value_or(""), "GRUB_DEFAULT");
+  for (const auto& file : exam.files("/etc/default/grub.d", ".cfg")) {
+    const std::string more = setting_of(exam.read(file).value_or(""), "GRUB_DEFAULT");
+    if (!more.empty()) fallback = more;
+  }
   std::string entry = fallback == "saved" ? "" : fallback;
   for (const auto* file : {"/boot/grub/grubenv", "/boot/grub2/grubenv"}) {
     const std::string text = exam.read(file).value_or("");

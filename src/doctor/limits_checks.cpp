@@ -170,11 +170,11 @@ void check_gpu_operator(Exam& exam) {
     exam.found(fmt::format("the operator's validation has not come to {}", name),
                {fmt::format("/run/nvidia/validations: no {}", name)});
   }
-  const bool in_container = exam.exists("/run/nvidia/driver/usr/bin/nvidia-smi");
+  const bool in_container = has_driver_container(exam);
   if (in_container && exam.exists("/usr/bin/nvidia-smi")) {
     exam.found(
             "a driver is installed on the node, and the operator's driver container runs beside it",
-            {"/usr/bin/nvidia-smi", "/run/nvidia/driver/usr/bin/nvidia-smi"})
+            {"/usr/bin/nvidia-smi", "/run/nvidia/driver"})
         .fix = "Remove the node's own driver, or set driver.enabled=false in the ClusterPolicy";
   }
   exam.fine(fmt::format("{} validations are ready, the driver {}", states.size(),
