@@ -27,8 +27,7 @@ TEST(DiagVerb, NamesTheCardAndTheSmThatIsWrong) {
   EXPECT_EQ(seen.status, 1) << seen.err;
   EXPECT_NE(seen.out.find("SM 5 computed wrongly; 8 of 8 SMs were tested"), std::string::npos)
       << seen.out;
-  EXPECT_NE(seen.out.find(R"("name":"compute_fp32","level":2,"gpu":2)"), std::string::npos)
-      << seen.out;
+  EXPECT_NE(seen.out.find("\"failed\": 9"), std::string::npos) << seen.out;
 }
 
 TEST(DiagVerb, FailsByEveryFault) {
@@ -85,6 +84,31 @@ TEST(DiagVerb, FailsAStateThatIsWrong) {
   const auto seen = run_stoker(diag({"--level", "1", "--data", folder.path()}));
   EXPECT_EQ(seen.status, 1) << seen.out << seen.err;
   EXPECT_NE(seen.out.find("of 18 NVLinks are up"), std::string::npos) << seen.out;
+}
+
+TEST(DiagVerb, FailsACardThatHasBecomeSlowerThanItWasAndShowsItsPast) {
+  const TempFolder folder;
+  ASSERT_EQ(run_stoker({"sim", "node", "hgx-h200x4", "--data", folder.path()}).status, 0);
+  ASSERT_EQ(run_stoker({"sim", "load", "idle", "--data", folder.path()}).status, 0);
+  const std::vector<std::string> one = {"--test", "memory_read", "--gpu",
+                                        "0",      "--data",      folder.path()};
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(run_stoker(diag(one)).status, 0);
+  auto slower = one;
+  slower.insert(slower.end(), {"--fault", "slow-memory=1.2"});  // still above the product's limit
+  const auto seen = run_stoker(diag(slower));
+  EXPECT_EQ(seen.status, 1) << seen.out;
+  EXPECT_NE(seen.out.find("below the median of its own last 3 results"), std::string::npos)
+      << seen.out;
+  slower.emplace_back("--no-history");
+  EXPECT_EQ(run_stoker(diag(slower)).status, 0);
+  const auto past = run_stoker({"diag", "history", "--data", folder.path(), "-o", "json"});
+  EXPECT_EQ(past.status, 0) << past.err;
+  std::size_t rows = 0;
+  for (auto at = past.out.find("\"memory_read\""); at != std::string::npos;
+       at = past.out.find("\"memory_read\"", at + 1))
+    ++rows;
+  EXPECT_EQ(rows, 3U) << past.out;  // the fault on purpose is not among them
+  EXPECT_EQ(run_stoker({"diag", "history", "--data", folder.path("none")}).status, 2);
 }
 
 TEST(DiagVerb, EndsOnCtrlCAndSaysThatItIsNotAVerdict) {

@@ -106,8 +106,8 @@ Result<void> apply_fault(const std::string& text, std::vector<diag::HostCardOpti
                                                     text, word->gpu.value_or(0)));
 }
 
-// A card of this host in the place of a simulated one. Its rates are a little below what the product's maker promises, so
-// that a healthy one passes.
+// A card of this host in the place of a simulated one. Its rates are a quarter above the limits of its product, so that a
+// sound one passes.
 diag::HostCardOptions host_card_of(const store::GpuSnapshot& gpu) {
   diag::HostCardOptions out;
   out.facts = {.index = gpu.info.index,
@@ -124,7 +124,7 @@ diag::HostCardOptions host_card_of(const store::GpuSnapshot& gpu) {
                                 .pcie_width = gpu.info.max_pcie_width,
                                 .compute_capability = gpu.info.compute_capability};
   const auto above = [&](const char* test, double& rate) {
-    if (const auto limit = diag::limit_of(test, traits)) rate = 1.1 * limit->value;
+    if (const auto limit = diag::limit_of(test, traits)) rate = 1.25 * limit->value;
   };
   above("memory_read", out.rates.memory);
   above("tensor_load", out.rates.tensor);
@@ -191,6 +191,15 @@ Result<std::vector<std::uint32_t>> chosen_gpus(const DiagFlags& flags,
   std::vector<std::uint32_t> out;
   std::vector<std::string> there;
   for (const auto& gpu : snapshot.gpus) there.push_back(std::to_string(gpu.info.index));
+  if (!flags.mig.empty()) {
+    for (const auto& gpu : snapshot.gpus) {
+      for (const auto& mig : gpu.info.migs) {
+        if (mig.uuid == flags.mig) return std::vector{gpu.info.index};
+      }
+    }
+    return fail(ErrorCode::not_found,
+                fmt::format("--mig: there is no instance '{}' here", flags.mig));
+  }
   if (flags.gpus.empty()) {
     for (const auto& gpu : snapshot.gpus) out.push_back(gpu.info.index);
     return out;
@@ -243,6 +252,13 @@ Result<diag::Plan> make_plan(const DiagFlags& flags, const DiagChoice& choice,
     if (std::ranges::find(gpus, gpu.info.index) == gpus.end() ||
         gpu.state != device::GpuState::present)
       continue;
+    if (gpu.info.mig_enabled && flags.mig.empty() && !choice.steps.empty()) {
+      return fail(
+          ErrorCode::invalid_input,
+          fmt::format(
+              "GPU {} is in MIG mode: test an instance with --mig UUID, or other cards with --gpu",
+              gpu.info.index));
+    }
     plan.cards.push_back({gpu.info.index, flags.mig.empty() ? gpu.info.uuid : flags.mig});
     if (simulated) plan.simulated.push_back(host_card_of(gpu));
   }

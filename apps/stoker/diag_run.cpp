@@ -16,6 +16,7 @@
 #include "diag/judge.h"
 #include "diag/report.h"
 #include "diag/worker_run.h"
+#include "diag_history.h"
 #include "diag_node.h"
 #include "diag_plan.h"
 #include "diag_progress.h"
@@ -55,6 +56,7 @@ class SimFolder {
   SimFolder(const SimFolder&) = delete;
   SimFolder& operator=(const SimFolder&) = delete;
   [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] bool is_made() const { return !made_.empty(); }
   // A node that was made for this run has nobody else's work on it.
   [[nodiscard]] Result<void> make_idle() const {
     if (made_.empty()) return {};
@@ -145,8 +147,13 @@ class DiagRun {
     const auto gpus = chosen_gpus(flags_, snapshot);
     if (!gpus) return complain(gpus.error().message());
     if (choice_.state) add_state(snapshot, *gpus);
+    if (flags_.history && !folder.is_made()) {
+      history_.emplace(folder.path().empty() ? settings_.text(config::OptionId::data)
+                                             : folder.path());
+    }
     if (!choice_.steps.empty()) {
       if (const auto refused = run_steps(**node, snapshot, *gpus, signals)) return *refused;
+      keep(snapshot);
     }
     facts_.seconds = static_cast<double>((system_clock().monotonic() - began_).count()) * 1e-9;
     print();
@@ -192,8 +199,14 @@ class DiagRun {
 
   void add_found(const std::vector<diag::Measurement>& found, const store::Snapshot& snapshot,
                  diag::LoadSamples samples) {
-    const diag::JudgeInput input{.cards = traits_of(snapshot, !flags_.mig.empty()),
-                                 .samples = std::move(samples)};
+    diag::JudgeInput input{.cards = traits_of(snapshot, !flags_.mig.empty()),
+                           .samples = std::move(samples)};
+    if (history_) {
+      auto earlier = history_->earlier(input.cards);
+      if (earlier) input.earlier = std::move(*earlier);
+      if (!earlier)
+        facts_.notes.push_back("not compared with earlier results: " + earlier.error().describe());
+    }
     for (auto& one : diag::judge(found, input)) {
       const bool wanted = choice_.tests.empty() || one.name == "tensor_throttle" ||
                           std::ranges::find(choice_.tests, one.name) != choice_.tests.end();
@@ -203,9 +216,19 @@ class DiagRun {
         results_, {}, [](const TestResult& one) { return one.gpu ? std::int64_t{*one.gpu} : -1; });
   }
 
+  // What a fault on purpose made of a card is not its history, nor what a part of it did, or a busy one.
+  void keep(const store::Snapshot& snapshot) {
+    const bool sound = flags_.injections.empty() && flags_.faults.empty() && flags_.mig.empty() &&
+                       !flags_.allow_busy;
+    if (!history_ || stopped_ || !sound) return;
+    if (auto ok = history_->keep(results_, snapshot, facts_.started); !ok) {
+      facts_.notes.push_back("results are not kept: " + ok.error().describe());
+    }
+  }
+
   void print() const {
     if (flags_.output == "json") {
-      fmt::print("{}\n", diag::render_diag_json(results_, facts_));
+      print_document(diag::render_diag_json(results_, facts_), Output::json);
     } else if (flags_.output == "junit") {
       fmt::print("{}", diag::render_junit(results_, facts_));
     } else {
@@ -249,6 +272,7 @@ class DiagRun {
   const MonotonicTime began_;
   diag::ReportFacts facts_;
   std::vector<TestResult> results_;
+  std::optional<DiagHistory> history_;
   bool stopped_ = false;
 };
 

@@ -21,6 +21,7 @@ struct DiagFlags {
   std::vector<std::string> faults;
   bool list = false;
   bool quiet = false;
+  bool history = true;
   std::string output = "table";
 };
 

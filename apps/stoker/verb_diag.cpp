@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "command_line.h"
+#include "diag_history.h"
 #include "diag_run.h"
 #include "verbs.h"
 
@@ -21,12 +22,33 @@ constexpr const char* diag_examples = R"(Examples:
   stoker diag --level 2 --inject bit-flips=1000 --gpu 0
                                         a real card, made wrong on purpose: the test has to find it
   stoker diag --list                    every test, and what it is
+  stoker diag history --test memory_read  what was measured before
 
 A card that somebody uses is refused unless --allow-busy is given. Nothing is changed on a card, and Ctrl-C gives
-everything back. A test that was not made is "not tested", and never a pass.
+everything back. Results are kept in diag.db of the data folder, by serial number, and compared with. A test that was not made is "not tested", and never a pass.
 As a Slurm prolog, epilog or HealthCheckProgram, or in a Kubernetes Job: the exit code is the verdict.
 Exit codes: 0 every test passed, or has nothing to test here; 1 a test failed; 2 a test could not be made, a card is
 busy, or wrong usage.)";
+
+constexpr const char* diag_history_examples = R"(Examples:
+  stoker diag history --test memory_read        does a card become slower?
+  stoker diag history --gpu 1653922004471 -o json
+
+Exit codes: 0 shown, 2 nothing is kept, or wrong usage.)";
+
+void add_diag_history_verb(CLI::App& diag, int& exit_code) {
+  auto flags = std::make_shared<DiagHistoryFlags>();
+  CLI::App* verb = diag.add_subcommand("history", "Show results that were kept, newest first");
+  verb->add_option("--gpu", flags->gpu, "Of one card, by its serial number or UUID")
+      ->type_name("SERIAL");
+  verb->add_option("--test", flags->test, "Of one test")->type_name("NAME");
+  verb->add_option("--most", flags->most, "At most so many")->type_name("50");
+  add_output_flag(*verb, flags->output, "table|json");
+  add_config_file_flag(*verb, flags->config);
+  add_option_flags(*verb, flags->config, {config::OptionId::data});
+  verb->footer(diag_history_examples);
+  verb->callback([flags, &exit_code] { exit_code = run_diag_history(*flags); });
+}
 
 }  // namespace
 
@@ -65,10 +87,15 @@ void add_diag_verb(CLI::App& app, int& exit_code) {
       ->check(CLI::IsMember({"table", "json", "junit"}))
       ->type_name("table|json|junit");
   verb->add_flag("--quiet", flags->quiet, "No progress");
+  verb->add_flag("!--no-history", flags->history,
+                 "Neither keep results nor compare with earlier ones");
   add_config_file_flag(*verb, flags->config);
   add_option_flags(*verb, flags->config, {OptionId::sim_profile, OptionId::data});
   verb->footer(diag_examples);
-  verb->callback([flags, &exit_code] { exit_code = run_diag(*flags); });
+  add_diag_history_verb(*verb, exit_code);
+  verb->callback([flags, verb, &exit_code] {
+    if (verb->get_subcommands().empty()) exit_code = run_diag(*flags);
+  });
 }
 
 }  // namespace stoker::app

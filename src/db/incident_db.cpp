@@ -2,33 +2,19 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
-#include <sqlite3.h>
 
 #include <array>
 #include <cstddef>
-#include <exception>
 #include <utility>
 
 #include "db/incident_rows.h"
+#include "db/sqlite.h"
 
 namespace stoker::db {
 namespace {
 
 // One after the other; a file of an earlier version gets those that it lacks.
 constexpr std::array<const char*, 3> schemas = {incident_schema, told_schema, look_schema};
-constexpr int schema_version = schemas.size();
-
-ErrorCode code_of(int sqlite) {
-  switch (sqlite) {
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: return ErrorCode::corrupt;
-    case SQLITE_PERM:
-    case SQLITE_READONLY: return ErrorCode::no_permission;
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED: return ErrorCode::unavailable;
-    default: return ErrorCode::io;
-  }
-}
 
 class Database final : public IncidentDb {
  public:
@@ -36,11 +22,11 @@ class Database final : public IncidentDb {
       : path_(std::move(path)), database_(std::move(database)) {}
 
   Result<Kept> load(std::size_t most_over) override {
-    return tried<Kept>([&] { return read(most_over); });
+    return tried<Kept>(path_, [&] { return read(most_over); });
   }
 
   Result<void> save(std::span<const Incident> incidents, std::span<const ReadMark> marks) override {
-    return tried<void>([&] {
+    return tried<void>(path_, [&] {
       SQLite::Transaction all(database_);
       for (const auto& incident : incidents) write_incident(database_, incident);
       for (const auto& mark : marks) write(mark);
@@ -49,7 +35,7 @@ class Database final : public IncidentDb {
   }
 
   Result<void> save(const SentMark& sent) override {
-    return tried<void>([&] {
+    return tried<void>(path_, [&] {
       SQLite::Statement row(
           database_,
           "INSERT INTO sent VALUES (?, ?, ?) ON CONFLICT (incident, target) DO UPDATE "
@@ -62,7 +48,7 @@ class Database final : public IncidentDb {
   }
 
   Result<void> save(const TargetMark& target) override {
-    return tried<void>([&] {
+    return tried<void>(path_, [&] {
       SQLite::Statement row(database_, "INSERT INTO target VALUES (?, ?)");
       row.bind(1, target.name);
       row.bind(2, static_cast<std::int64_t>(target.after));
@@ -71,23 +57,8 @@ class Database final : public IncidentDb {
   }
 
   Result<void> prepare() {
-    return tried<void>([this] {
-      database_.exec("PRAGMA journal_mode = WAL");
-      database_.exec("PRAGMA synchronous = NORMAL");
-      database_.exec("PRAGMA foreign_keys = ON");
-      const int found = database_.execAndGet("PRAGMA user_version").getInt();
-      if (found > schema_version) {
-        throw Newer{fmt::format("its schema is version {}, and this Stoker knows {}", found,
-                                schema_version)};
-      }
-      if (found < schema_version) {
-        SQLite::Transaction all(database_);
-        for (int version = found; version < schema_version; ++version) {
-          database_.exec(schemas.at(static_cast<std::size_t>(version)));
-        }
-        database_.exec(fmt::format("PRAGMA user_version = {}", schema_version));
-        all.commit();
-      }
+    return tried<void>(path_, [this] {
+      prepare_file(database_, schemas);
       database_.exec(fmt::format(
           "DELETE FROM incident WHERE state = 'resolved' AND id NOT IN (SELECT id FROM incident "
           "WHERE state = 'resolved' ORDER BY id DESC LIMIT {})",
@@ -96,10 +67,6 @@ class Database final : public IncidentDb {
   }
 
  private:
-  struct Newer {
-    std::string what;
-  };
-
   Kept read(std::size_t most_over) {
     Kept kept;
     SQLite::Statement rows(
@@ -143,24 +110,6 @@ class Database final : public IncidentDb {
     row.exec();
   }
 
-  template <typename T, typename Do>
-  Result<T> tried(Do action) {
-    try {
-      if constexpr (std::is_void_v<T>) {
-        action();
-        return {};
-      } else {
-        return action();
-      }
-    } catch (const Newer& newer) {
-      return fail(ErrorCode::not_supported, fmt::format("{}: {}", path_, newer.what));
-    } catch (const SQLite::Exception& error) {
-      return fail(code_of(error.getErrorCode()), fmt::format("{}: {}", path_, error.what()));
-    } catch (const std::exception& error) {
-      return fail(ErrorCode::corrupt, fmt::format("{}: {}", path_, error.what()));
-    }
-  }
-
   const std::string path_;
   SQLite::Database database_;
 };
@@ -176,7 +125,7 @@ Result<std::unique_ptr<IncidentDb>> IncidentDb::open(const std::string& path) {
     if (auto ready = database->prepare(); !ready) return fail(ready.error());
     return database;
   } catch (const SQLite::Exception& error) {
-    return fail(code_of(error.getErrorCode()), fmt::format("{}: {}", path, error.what()));
+    return fail(code_of_sqlite(error.getErrorCode()), fmt::format("{}: {}", path, error.what()));
   }
 }
 

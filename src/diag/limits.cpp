@@ -27,7 +27,7 @@ constexpr auto product_limits = std::to_array<ProductLimit>({
 });
 
 // What a healthy card reaches of the figure, less a margin for cards that nobody has measured; shares are our own choice.
-// Measured on one H200 (docs/measurements.md): read 0.945, write 0.90, copy 0.83, tensor under load 0.57. Memory of the
+// Measured on H200 (docs/measurements.md): read 0.94, write 0.90, copy 0.82, tensor under load 0.65. Memory of the
 // gddr kind gives up bandwidth for ECC where that is on, and is judged less strictly. Only Hopper's tensor kernel has
 // been measured: others use mma.sync, which reaches less.
 struct Share {
@@ -44,7 +44,7 @@ constexpr double tensor_share_of_others = 0.25;
 // Of one way of the link; both ways at once add up to less than twice that. Measured: 0.88 each, 1.58 both.
 constexpr double pcie_share = 0.75;
 constexpr double pcie_both_share = 1.2;
-// Of NVLink each way. No node with several cards has been measured by these tests.
+// Of NVLink each way. Measured on two H200: 0.86 and 0.71; more cards share switches.
 constexpr double peer_share = 0.6;
 constexpr double all_reduce_share = 0.3;
 // Longer than any launch that has been measured (13 µs), by far.

@@ -63,7 +63,9 @@ Result<Cards> open_cards(const Plan& plan, Opened& opened) {
         cuda->cards, [&](const auto& card) { return card->facts().uuid == plan.cards[i].uuid; });
     if (there) continue;
     opened.unopened[i] =
-        cuda->unopened.empty() ? "the CUDA driver does not show it" : cuda->unopened.front();
+        cuda->unopened.empty()
+            ? "the CUDA driver does not show it; does CUDA_VISIBLE_DEVICES name others?"
+            : cuda->unopened.front();
   }
   return std::move(cuda->cards);
 }

@@ -1,0 +1,104 @@
+// Level 1: what could not be read is no pass, and an NVLink that is down is a fault where others have theirs up.
+#include "diag/check_state.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace stoker::diag {
+namespace {
+
+store::GpuSnapshot sound_card(std::uint32_t index, const std::string& name = "NVIDIA H200") {
+  store::GpuSnapshot gpu;
+  gpu.info.index = index;
+  gpu.info.uuid = "GPU-" + std::to_string(index);
+  gpu.info.name = name;
+  gpu.info.nvlinks.resize(18);
+  gpu.process_outcome = Reading::of(std::int64_t{0}, {});
+  for (const FieldId id :
+       {FieldId::power, FieldId::recovery_action, FieldId::row_remap_failure, FieldId::temperature,
+        FieldId::throttle_reasons, FieldId::pcie_width, FieldId::memory_used}) {
+    gpu.readings.set(id, Reading::of(std::int64_t{0}, {Seconds(1)}));
+  }
+  gpu.readings.set(FieldId::nvlink_links_up, Reading::of(std::int64_t{18}, {Seconds(1)}));
+  return gpu;
+}
+
+store::Snapshot node_of(std::vector<store::GpuSnapshot> gpus) {
+  store::Snapshot node;
+  node.source.state = device::SourceState::running;
+  node.driver = device::DriverInfo{.driver_version = "580.159.04"};
+  node.gpus = std::move(gpus);
+  return node;
+}
+
+TestResult state(const store::Snapshot& node, const std::string& name, std::uint32_t gpu = 0,
+                 const std::vector<Finding>& findings = {}) {
+  for (const auto& one : check_state(node, findings, {})) {
+    if (one.name == name && (!one.gpu || *one.gpu == gpu)) return one;
+  }
+  return {.reason = "not there"};
+}
+
+TEST(CheckState, PassesWhatWasReadAndIsWell) {
+  const auto node = node_of({sound_card(0), sound_card(1)});
+  EXPECT_EQ(state(node, "driver").verdict, Verdict::pass);
+  EXPECT_EQ(state(node, "state_nvlink").verdict, Verdict::pass);
+  EXPECT_EQ(state(node, "state_temperature").verdict, Verdict::pass);
+}
+
+TEST(CheckState, NeverPassesWhatWasNotRead) {
+  auto card = sound_card(0);
+  card.readings.set(FieldId::temperature, Reading::none(Reason::failed, {Seconds(2)}));
+  card.readings.set(FieldId::power, Reading::none(Reason::not_supported, {Seconds(2)}));
+  const auto node = node_of({card});
+  EXPECT_EQ(state(node, "state_temperature").verdict, Verdict::not_tested);
+  EXPECT_TRUE(state(node, "state_temperature").hindered);
+  EXPECT_EQ(state(node, "state_answers").verdict, Verdict::not_tested);
+  EXPECT_FALSE(state(node, "state_answers").hindered);
+  EXPECT_TRUE(state(node, "state_ecc").hindered);  // never told
+}
+
+TEST(CheckState, FailsByAFindingOfWarningOrWorseAndTellsALesserOne) {
+  const auto node = node_of({sound_card(0), sound_card(1)});
+  const Finding remap{.rule = "row-remap-pending",
+                      .severity = Severity::warning,
+                      .entity = {EntityKind::gpu, "GPU-1"},
+                      .message = "a row waits"};
+  EXPECT_EQ(state(node, "state_row_remap", 1, {remap}).verdict, Verdict::fail);
+  EXPECT_EQ(state(node, "state_row_remap", 1, {remap}).reason, "a row waits");
+  EXPECT_EQ(state(node, "state_row_remap", 0, {remap}).verdict, Verdict::pass);
+  Finding told = remap;
+  told.severity = Severity::info;
+  EXPECT_EQ(state(node, "state_row_remap", 1, {told}).verdict, Verdict::pass);
+  EXPECT_EQ(state(node, "state_row_remap", 1, {told}).reason, "a row waits");
+}
+
+TEST(CheckState, FailsLinksThatAreDownWhereTheProductHasThemUp) {
+  auto all_down = sound_card(0);
+  all_down.readings.set(FieldId::nvlink_links_up, Reading::of(std::int64_t{0}, {Seconds(2)}));
+  const auto alone = state(node_of({all_down}), "state_nvlink");
+  EXPECT_EQ(alone.verdict, Verdict::fail);
+  EXPECT_EQ(alone.reason, "0 of 18 NVLinks are up");
+  auto bridged = all_down;
+  bridged.info.name = "NVIDIA A30";  // has a bridge, or none
+  EXPECT_EQ(state(node_of({bridged}), "state_nvlink").verdict, Verdict::not_tested);
+  EXPECT_EQ(state(node_of({bridged, sound_card(1, "NVIDIA A30")}), "state_nvlink").verdict,
+            Verdict::fail);
+}
+
+TEST(UsersOf, AreProcessesMemoryThatNobodyListsAndWhoCantBeRead) {
+  auto card = sound_card(0);
+  EXPECT_TRUE(users_of(card).who.empty());
+  card.processes.push_back({.pid = 42, .name = "python3"});
+  EXPECT_EQ(users_of(card).who, std::vector<std::string>{"process 42 (python3)"});
+  auto hidden = sound_card(0);
+  hidden.readings.set(FieldId::memory_used, Reading::of(std::int64_t{4} << 30, {Seconds(2)}));
+  EXPECT_EQ(users_of(hidden).who.size(), 1U);
+  auto unread = sound_card(0);
+  unread.process_outcome = Reading::none(Reason::no_permission, {});
+  EXPECT_TRUE(users_of(unread).unknown);
+}
+
+}  // namespace
+}  // namespace stoker::diag

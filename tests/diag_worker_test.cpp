@@ -1,0 +1,88 @@
+// The worker process as its parent sees it: a card that hangs, a worker that dies, a program that is none.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "diag/worker_run.h"
+#include "support/stoker_process.h"
+
+namespace stoker::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+diag::Plan two_cards(const diag::HostFaults& faults_of_second) {
+  diag::Plan plan{.steps = {diag::Step::memory}};
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    const std::string uuid = "GPU-" + std::to_string(i);
+    plan.cards.push_back({i, uuid});
+    plan.simulated.push_back({.facts = {.index = i,
+                                        .uuid = uuid,
+                                        .compute_capability = 90,
+                                        .multiprocessors = 2,
+                                        .shared_bytes = 1 << 16,
+                                        .memory_bytes = 8 << 20,
+                                        .simulated = true},
+                              .faults = i == 1 ? faults_of_second : diag::HostFaults{}});
+  }
+  return plan;
+}
+
+diag::WorkerOptions built_program() {
+  return {.program = STOKER_BINARY_DIR "/bin/stoker",
+          .allowed_scale = 0.05 * slowdown,
+          .leave_within = Milliseconds(200)};
+}
+
+diag::Measurement found(const diag::RunReport& report, std::uint32_t gpu) {
+  for (const auto& one : report.found) {
+    if (one.gpu == gpu && one.test == "memory_pattern") return one;
+  }
+  return {.test = "not there"};
+}
+
+TEST(DiagWorker, TellsEveryTestOfSoundCards) {
+  const auto report = diag::run_in_worker(two_cards({}), built_program(), {});
+  EXPECT_EQ(report.problem, "");
+  EXPECT_EQ(report.found.size(), 4U);
+  for (const auto& one : report.found)
+    EXPECT_EQ(one.outcome, diag::Outcome::measured) << one.reason;
+}
+
+TEST(DiagWorker, FailsTheCardThatDoesNotReturnAndEndsTheWorker) {
+  const auto began = std::chrono::steady_clock::now();
+  const auto report = diag::run_in_worker(two_cards({.hangs = true}), built_program(), {});
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 20s);
+  EXPECT_EQ(found(report, 1).outcome, diag::Outcome::wrong);
+  EXPECT_EQ(found(report, 1).reason, "did not return");
+  EXPECT_EQ(found(report, 0).outcome, diag::Outcome::measured);  // it was done by then
+}
+
+TEST(DiagWorker, LeavesNothingUnsaidWhenItIsStopped) {
+  diag::RunWatch watch;
+  watch.stop = [] { return true; };
+  const auto report = diag::run_in_worker(two_cards({.hangs = true}), built_program(), watch);
+  EXPECT_TRUE(report.stopped);
+  EXPECT_EQ(report.found.size(), 4U);
+  EXPECT_EQ(found(report, 1).outcome, diag::Outcome::hindered);
+}
+
+TEST(DiagWorker, SaysThatTheWorkerDied) {
+  auto options = built_program();
+  options.program = "/bin/true";
+  const auto report = diag::run_in_worker(two_cards({}), options, {});
+  EXPECT_NE(report.problem, "");
+  for (const auto& one : report.found) EXPECT_EQ(one.outcome, diag::Outcome::hindered);
+  EXPECT_EQ(report.found.size(), 4U);
+}
+
+TEST(DiagWorker, SaysWhyThereIsNoCardWithoutTheCudaDriver) {
+  auto plan = two_cards({});
+  plan.simulated.clear();
+  const auto report = diag::run_in_worker(plan, built_program(), {});
+  EXPECT_NE(found(report, 0).reason, "");
+  EXPECT_EQ(found(report, 0).outcome, diag::Outcome::hindered);
+}
+
+}  // namespace
+}  // namespace stoker::test
