@@ -12,33 +12,38 @@
 #include "base/replace_file.h"
 #include "base/write_all.h"
 #include "command_line.h"
+#include "fabric/drawing.h"
 #include "fabric/judge.h"
 #include "fabric/report.h"
 #include "fabric/subnet/subnet_reader.h"
 #include "fabric/sweep_file.h"
 #include "lint_run.h"
+#include "ufm_client.h"
 #include "verbs.h"
 
 namespace stoker::app {
 namespace {
 
 constexpr const char* fabric_sweep_examples = R"(Examples:
-  sudo stoker fabric sweep               every port once: links that are down to a lesser width or speed, or not configured
+  sudo stoker fabric sweep               every port once: which links are narrow, slow or not configured?
   sudo stoker fabric sweep --for 5m      twice, five minutes apart: what is counted between is judged
   sudo stoker fabric sweep --save good.json
                                          the fabric as it is, to compare with
-  sudo stoker fabric sweep --against good.json --previous last.json --save last.json
+  sudo stoker fabric sweep --against good.json --previous last.json
                                          wrong ports against the one, new errors since the other
   sudo stoker fabric sweep --watch 5m -o jsonl >> fabric.jsonl
   stoker fabric sweep --from last.json --against good.json
                                          a sweep that was saved; needs no InfiniBand
-  sudo stoker fabric sweep -o json | jq '.links[] | {verdict, ends: [.ends[] | {node, port}]}'
+  sudo stoker fabric sweep -o json | jq '.links[] | {verdict, ends}'
+  stoker fabric sweep --ufm https://ufm.example --ufm-token ufm.token
+                                         what UFM knows of states, rates and places; it tells no counters
 
 Counters are read and never cleared. What they held before the first sweep has no time, and is only told with --all.
 Exit codes: 0 nothing worth a warning, 1 a warning or worse, 2 could not look at all of it, or wrong usage.)";
 
 struct FabricSweepFlags {
   fabric::SubnetOptions subnet;
+  UfmAccess ufm;
   std::string from;
   std::string previous;
   std::string against;
@@ -78,6 +83,7 @@ void show_progress(std::size_t done, std::size_t all) {
 
 Result<fabric::Sweep> take_sweep(const FabricSweepFlags& flags) {
   if (!flags.from.empty()) return sweep_of_file(flags.from);
+  if (!flags.ufm.url.empty()) return read_ufm(flags.ufm);
   return fabric::read_subnet(flags.subnet);
 }
 
@@ -101,6 +107,9 @@ void print_for_people(const FabricSweepFlags& flags, const fabric::Sweep& sweep,
     }
   }
   fmt::print("{}", render_table(findings, table_style()));
+  const std::string drawn =
+      fabric::drawing(sweep, judged, flags.all ? Severity::info : Severity::warning);
+  if (!drawn.empty()) fmt::print("\n{}", drawn);
   fmt::print("{}{} finding{} in {}\n", findings.empty() ? "" : "\n",
              findings.empty() ? "no" : std::to_string(findings.size()),
              findings.size() == 1 ? "" : "s", fabric::summary(sweep, judged));
@@ -194,6 +203,20 @@ void add_file_flags(CLI::App& verb, FabricSweepFlags& flags) {
   watched->type_name("DURATION")->excludes(from)->excludes(apart);
 }
 
+void add_ufm_flags(CLI::App& verb, FabricSweepFlags& flags) {
+  CLI::Option* ufm = verb.add_option(
+      "--ufm", flags.ufm.url,
+      "Ask NVIDIA UFM in place of the subnet: states, rates and places, no counters");
+  CLI::Option* token =
+      verb.add_option("--ufm-token", flags.ufm.token_file, "File with its access token");
+  ufm->type_name("URL")->needs(token);
+  token->type_name("FILE")->needs(ufm);
+  verb.add_option("--ufm-ca", flags.ufm.ca_file,
+                  "Who signed its certificate, in PEM (default: those that the system trusts)")
+      ->type_name("FILE")
+      ->needs(ufm);
+}
+
 }  // namespace
 
 void add_fabric_sweep_verb(CLI::App& fabric, int& exit_code) {
@@ -207,6 +230,7 @@ void add_fabric_sweep_verb(CLI::App& fabric, int& exit_code) {
   verb->add_option("--port", flags->subnet.port, "Its port (default: the first that is active)")
       ->type_name("N")
       ->check(CLI::Range(1, 254));
+  add_ufm_flags(*verb, *flags);
   add_file_flags(*verb, *flags);
   verb->add_flag("--all", flags->all, "Also what is only good to know (severity info)");
   add_output_flag(*verb, flags->output, "table|json|jsonl");

@@ -52,7 +52,9 @@ std::string write_report(const Sweep& now, const Judged& judged) {
   json.member("took_seconds", std::chrono::duration<double>(now.took).count());
   json.member("nodes", now.nodes.size()).member("cables", judged.cables);
   json.member("ports", judged.ports).member("ports_without_cable", judged.unlinked);
-  json.member("ports_not_read", judged.unread).key("findings").begin_array();
+  json.member("ports_not_read", judged.unread);
+  if (!now.no_counters.empty()) json.member("counters_reason", now.no_counters);
+  json.key("findings").begin_array();
   for (const Told& told : judged.told) write_finding(json, told.finding);
   json.end_array().key("links").begin_array();
   for (std::size_t i = 0; i < judged.told.size(); ++i) {
@@ -67,6 +69,9 @@ std::string summary(const Sweep& now, const Judged& judged) {
       fmt::format("{} cables and {} ports ({} without a cable) in {} by {}", judged.cables,
                   judged.ports, judged.unlinked, format_duration(now.took), now.source);
   if (judged.unread > 0) text += fmt::format(", {} ports NOT READ", judged.unread);
+  if (!now.no_counters.empty()) {
+    text += fmt::format("; errors NOT JUDGED: no counters ({})", now.no_counters);
+  }
   return text;
 }
 

@@ -77,7 +77,8 @@ struct Node {
 struct Sweep {
   WallTime taken;  // when the counters were read, in the middle
   Nanoseconds took{0};
-  std::string source;  // "mlx5_0 port 1", "UFM https://ufm"
+  std::string source;       // "mlx5_0 port 1", "UFM https://ufm"
+  std::string no_counters;  // why no port has any: its source has none; empty: they were asked for
   std::map<Guid, Node> nodes;
 
   [[nodiscard]] const Node* node(Guid guid) const;

@@ -157,6 +157,7 @@ Result<Sweep> read_sweep(std::string_view text) {
   }
   sweep.taken.since_epoch = Nanoseconds(taken->get<std::int64_t>());
   sweep.source = text_of(document, "source");
+  sweep.no_counters = text_of(document, "no_counters");
   const Json* nodes = member_of(document, "nodes");
   if (nodes == nullptr || !nodes->is_array())
     return fail(ErrorCode::corrupt, "it has no \"nodes\"");

@@ -68,7 +68,9 @@ std::string write_sweep(const Sweep& sweep) {
   json.begin_object().member("schema", "stoker.dev/v1/fabric-sweep");
   json.member("taken_at", format_utc(sweep.taken));
   json.member("taken_ns", sweep.taken.since_epoch.count()).member("took_ns", sweep.took.count());
-  json.member("source", sweep.source).key("nodes").begin_array();
+  json.member("source", sweep.source);
+  if (!sweep.no_counters.empty()) json.member("no_counters", sweep.no_counters);
+  json.key("nodes").begin_array();
   for (const auto& [guid, node] : sweep.nodes) {
     json.begin_object().member("guid", guid_text(guid)).member("kind", to_string(node.kind));
     json.member("name", node.name).key("ports").begin_array();

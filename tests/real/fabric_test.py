@@ -6,9 +6,12 @@ which is ibnetdiscover's format.
 """
 import contextlib
 import glob
+import http.server
 import json
 import os
+import ssl
 import subprocess
+import threading
 import time
 
 from harness import STOKER, program, scratch, skip, wait_for
@@ -169,6 +172,86 @@ def slow_and_swapped_cables_are_found(folder, good):
         expect("slow cables by what their ends support", fabric.sweep(), 1, (slow[0], "warning", slow[2]), (narrow[0], "warning", narrow[2]))
 
 
+def ufm_ports(plan):
+    """The plan as UFM's guide shows the answer of GET /resources/ports."""
+    ports = []
+    for (guid, number), ((peer, peer_number), rate) in plan.cables.items():
+        width, speed = rate.split("x")
+        switch = plan.is_switch(guid)
+        ports.append({"name": f"{guid:016x}_{number}", "peer": f"{peer:016x}_{peer_number}", "number": number, "guid": f"{guid:016x}",
+                      "node_description": f"{plan.names[guid]}:{number}", "description": "Switch IB Port" if switch else "Computer IB Port",
+                      "logical_state": "Active", "physical_state": "Link Up", "severity": "Info", "lid": 1, "mtu": 4096,
+                      "active_width": f"{width}x", "enabled_width": ["1x", "4x"], "supported_width": ["1x", "4x"],
+                      "active_speed": speed, "enabled_speed": ["SDR", "HDR"], "supported_speed": ["SDR", "HDR"]})
+    return ports
+
+
+@contextlib.contextmanager
+def ufm_stub(folder, plan, token):
+    """A server of that answer under /ufmRestV3, by TLS and with a token, as the guide documents it."""
+    answer = json.dumps(ufm_ports(plan)).encode()
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            taken = self.headers["Authorization"] == f"Basic {token}"
+            self.send_response(200 if taken and self.path == "/ufmRestV3/resources/ports" else 401 if not taken else 404)
+            self.end_headers()
+            if taken:
+                self.wfile.write(answer)
+
+        def log_message(self, *_):
+            pass
+
+    key, cert = folder / "ufm.key", folder / "ufm.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1", "-keyout", key,
+                    "-out", cert, "-subj", "/CN=ufm", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as server:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cert, key)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"https://127.0.0.1:{server.server_port}", cert
+        server.shutdown()
+
+
+def ufm_tells_places_and_rates(folder):
+    plan = fat_tree(leaves=2, hosts=4, spines=2)
+    saved, token = folder / "ufm.json", folder / "token"
+    token.write_text("x7TwLvTmFkXyTkcs\n")
+
+    def sweep(url, cert, *arguments):
+        done = subprocess.run([STOKER, "fabric", "sweep", "-o", "json", "--ufm", url, "--ufm-token", token, "--ufm-ca", cert, *map(str, arguments)],
+                              capture_output=True, text=True, timeout=60, check=False)
+        return (json.loads(done.stdout) if done.stdout else done.stderr), done.returncode
+    with ufm_stub(folder, plan, "x7TwLvTmFkXyTkcs") as (url, cert):
+        answer = sweep(url, cert, "--save", saved)
+        expect("a clean fabric by UFM", answer, 0)
+        assert answer[0]["counters_reason"] == "UFM's list of ports has none", answer
+    plan.cable((LEAF, 3), (HOST + 4, 1), "4xSDR")
+    plan.cable((LEAF, 2), (HOST + 6, 1))
+    plan.cable((LEAF, 4), (HOST + 2, 1))
+    with ufm_stub(folder, plan, "x7TwLvTmFkXyTkcs") as (url, cert):
+        expect("slow and swapped cables by UFM", sweep(url, cert, "--against", saved), 1,
+               ("fabric-link-slow", "error", (("leaf1", 3), ("gpu003 mlx5_0", 1))),
+               ("fabric-cable-wrong-port", "error", (("leaf1", 2), ("gpu004 mlx5_0", 1))),
+               ("fabric-cable-wrong-port", "error", (("leaf1", 4), ("gpu002 mlx5_0", 1))))
+        token.write_text("another")
+        refused, code = sweep(url, cert)
+        assert code == 2 and "does not take the token" in refused and "another" not in refused, refused
+
+
+def nodes_that_do_not_answer_are_not_read(folder):
+    plan = fat_tree(leaves=2, hosts=4, spines=2)
+    with Fabric(folder / "deaf", plan).running() as fabric:
+        good = folder / "deaf.json"
+        expect("before", fabric.sweep("--save", good), 0)
+        fabric.order(f"Error {plan.id(SPINE)}[0] 100 0x12")  # drops requests for PortCounters
+        report, code = fabric.sweep("--previous", good)
+        assert code == 2 and report["ports_not_read"] == 4, report
+        assert [finding["rule"] for finding in report["findings"]] == ["fabric-node-not-read"], report
+        print("a switch whose counters do not answer: fabric-node-not-read")
+
+
 def two_thousand_ports(folder):
     plan = fat_tree(leaves=28, hosts=24, spines=12)
     with Fabric(folder / "large", plan).running() as fabric:
@@ -191,6 +274,8 @@ def main():
     with scratch() as folder:
         good = wrong_cables_are_found(folder)
         slow_and_swapped_cables_are_found(folder, good)
+        nodes_that_do_not_answer_are_not_read(folder)
+        ufm_tells_places_and_rates(folder)
         two_thousand_ports(folder)
 
 
