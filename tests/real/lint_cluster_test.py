@@ -12,6 +12,7 @@ import time
 
 from control_plane import ControlPlane
 from harness import SOURCE_DIR, STOKER, scratch
+from sandbox import sandbox
 
 PODS_OF_A_DEPLOYMENT = 620  # more than a page of 500
 READING = {"get", "list"}
@@ -83,6 +84,7 @@ def set_rights(plane):
     for user in ("linter", "early", "late"):
         allow(plane, user, "stoker-lint")
     allow(plane, "blind", "blind")
+    allow(plane, "system:serviceaccount:ml:default", "stoker-lint")
 
 
 def fill(plane):
@@ -249,6 +251,25 @@ def runs_an_exec_plugin(plane):
     assert said == "asked\n" and told(findings, "image-latest"), said
 
 
+def knows_itself_in_a_pod(plane):
+    """As a pod of a service account: the token that the API gives, where a kubelet would have put it."""
+    status, text = plane.ask("POST", "/api/v1/namespaces/ml/serviceaccounts/default/token", json.dumps(
+        {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 600}}))
+    assert status == 201, text
+    mounted = plane.folder / "mounted"
+    mounted.mkdir()
+    (mounted / "token").write_text(json.loads(text)["status"]["token"])
+    (mounted / "namespace").write_text("ml")
+    (mounted / "ca.crt").write_bytes((plane.authority.folder / "ca.crt").read_bytes())
+    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+                   "KUBERNETES_SERVICE_PORT": str(plane.port)}
+    with sandbox() as box:
+        box.run(["sh", "-c", f"mkdir -p /run/secrets/kubernetes.io && cp -r {mounted} /run/secrets/kubernetes.io/serviceaccount"])
+        done = subprocess.run(box.command([STOKER, "lint", "--cluster", "-o", "json"]), env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and not done.stderr, f"{done.returncode}: {done.stderr}"
+    assert told(json.loads(done.stdout)["findings"], "exporter-missing") == {("cluster:in-cluster", None)}
+
+
 def main():
     with scratch() as folder, contextlib.ExitStack() as stack:
         begin = time.monotonic()
@@ -265,6 +286,7 @@ def main():
         refuses_to_guess(plane)
         takes_a_token_that_is_renewed_meanwhile(plane)
         runs_an_exec_plugin(plane)
+        knows_itself_in_a_pod(plane)
         print(f"all of it took {time.monotonic() - begin:.1f} s")
 
 
