@@ -148,6 +148,8 @@ void set_tls(CURL* handle, const ClientTls& tls) {
   if (!tls.authorities.empty()) curl_easy_setopt(handle, CURLOPT_CAPATH, nullptr);
   set_blob(handle, CURLOPT_SSLCERT_BLOB, tls.certificate);
   set_blob(handle, CURLOPT_SSLKEY_BLOB, tls.key);
+  // OpenSSL would ask at the terminal for what a key is locked with.
+  curl_easy_setopt(handle, CURLOPT_KEYPASSWD, "");
   if (!tls.unverified) return;
   curl_easy_setopt(handle, CURLOPT_SSL_VERIFYPEER, 0L);
   curl_easy_setopt(handle, CURLOPT_SSL_VERIFYHOST, 0L);

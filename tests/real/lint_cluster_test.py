@@ -76,11 +76,11 @@ def allow(plane, user, role):
 
 
 def set_rights(plane):
-    """The role of the documentation for `linter`, `early` and `late`; one without pytorchjobs for `blind`."""
+    """The role of the documentation for `linter`, `early` and `late`; one without pytorchjobs and nodes for `blind`."""
     roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
     role = (SOURCE_DIR / "docs/kubernetes/lint-cluster-role.yaml").read_text()
     plane.create(roles, role)
-    plane.create(roles, role.replace("name: stoker-lint", "name: blind").replace("pytorchjobs, ", ""))
+    plane.create(roles, role.replace("name: stoker-lint", "name: blind").replace("pytorchjobs, ", "").replace("[nodes, ", "["))
     for user in ("linter", "early", "late"):
         allow(plane, user, "stoker-lint")
     allow(plane, "blind", "blind")
@@ -206,6 +206,8 @@ def says_what_it_may_not_see(plane):
     assert '{apiGroups: ["kubeflow.org"], resources: ["pytorchjobs"], verbs: ["list"]}' in said, said
     assert told(findings, "image-untagged") >= {("object:ml/Deployment/server", "spec.template.spec.containers[0].image")}
     assert not told(findings, "debug-left")
+    assert "the cluster as a whole: nodes were not seen to the end" in said, said
+    assert not told(findings, "exporter-missing"), "what is missing is not known"
 
 
 def refuses_to_guess(plane):

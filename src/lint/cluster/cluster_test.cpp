@@ -40,10 +40,14 @@ TEST(Cluster, NothingIsSaidOfWhatWasNotSeen) {
 TEST(Cluster, PodsWithoutGpusOnAnOpenGpuNodeAreTold) {
   NodeText open = gpu_node();
   open.taints = "";
-  const std::vector<PodText> web = {{.name = "web", .node = "gpu-1", .cpu = "8", .memory = "16Gi"}};
+  const std::vector<PodText> web = {
+      {.name = "web", .node = "gpu-1", .cpu = "16", .memory = "16Gi"}};
   EXPECT_THAT(told({open, cpu_node()}, web),
-              ElementsAre("cpu-pods-on-gpu-node: 8 CPUs and 16 GiB of node gpu-1, which no taint "
+              ElementsAre("cpu-pods-on-gpu-node: 16 CPUs and 16 GiB of node gpu-1, which no taint "
                           "keeps free, are asked for by 1 pod without GPUs"));
+  const std::vector<PodText> small = {{.name = "web", .node = "gpu-1", .cpu = "1"}};
+  EXPECT_THAT(told({open, cpu_node()}, small), IsEmpty()) << "less than a GPU's share of the node";
+  EXPECT_EQ(told({open, cpu_node()}, small, "cpu-pods-on-gpu-node").size(), 1U);
   EXPECT_THAT(told({open}, web), IsEmpty()) << "they have no other node";
   EXPECT_THAT(told({gpu_node(), cpu_node()}, web), IsEmpty())
       << "who tolerates the taint was let in";
@@ -105,6 +109,13 @@ TEST(Cluster, FreeGpusBesideUsedUpCpuAreTold) {
   EXPECT_THAT(told({gpu_node()}, {greedy, {.name = "big", .gpus = 8, .cpu = "90", .minutes = 20}}),
               ElementsAre(testing::HasSubstr("asks for 4 GPUs, 90 CPUs and 64 GiB")))
       << "4 are free, and whoever is like the greedy one does not fit";
+}
+
+TEST(Cluster, SharesOfCardsAreNotStranded) {
+  NodeText node = gpu_node();
+  node.labels += R"(,"nvidia.com/gpu.replicas":"4","nvidia.com/gpu.sharing-strategy":"mps")";
+  EXPECT_THAT(told({node}, {{.name = "greedy", .node = "gpu-1", .gpus = 1, .cpu = "90"}}),
+              IsEmpty());
 }
 
 TEST(Cluster, PodsThatMayNotGoToTheNodeStrandNothing) {

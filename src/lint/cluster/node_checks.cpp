@@ -64,6 +64,14 @@ bool is_reserved(const NodeFacts& node) {
   });
 }
 
+// What one GPU's share of the node is: who takes less leaves every GPU enough to work with.
+double share_of_gpu(const NodeFacts& node, std::string_view resource) {
+  double gpus = 0;
+  for (const auto& [name, amount] : node.capacity)
+    gpus += name.starts_with("nvidia.com/") ? amount : 0;
+  return amount_of(node.allocatable, resource) / std::max(gpus, 1.0);
+}
+
 // Has the cluster a node for pods without GPUs?
 bool has_other_nodes(const ClusterReport& report) {
   return std::ranges::any_of(report.facts.nodes(), [](const NodeFacts& node) {
@@ -117,13 +125,15 @@ void check_taints(const ClusterReport& report) {
       open.push_back(node->name);
       continue;
     }
-    report.add(
+    Finding& finding = report.add(
         "cpu-pods-on-gpu-node", node_entity(*node),
         fmt::format(
             "{} and {} of node {}, which no taint keeps free, are asked for by {} without GPUs",
             counted(cpu, "CPU"), gibibytes(memory), node->name,
             counted(static_cast<double>(guests.size()), "pod")),
         {some_of(guests)});
+    if (cpu < share_of_gpu(*node, "cpu") && memory < share_of_gpu(*node, "memory"))
+      finding.severity = Severity::info;
   }
   if (open.empty()) return;
   report.add("gpu-node-untainted", report.cluster(),

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/text.h"
 #include "lint/cluster/report.h"
 
 namespace stoker::lint {
@@ -24,6 +25,11 @@ Room room_of(const NodeFacts& node, const Amounts& used) {
   return {amount_of(node.allocatable, gpu) - amount_of(used, gpu),
           amount_of(node.allocatable, "cpu") - amount_of(used, "cpu"),
           amount_of(node.allocatable, "memory") - amount_of(used, "memory")};
+}
+
+// Are the node's GPUs shares of cards?
+bool is_shared(const NodeFacts& node) {
+  return whole_number<int>(node.label("nvidia.com/gpu.replicas")).value_or(1) > 1;
 }
 
 // What a pod asks for, once for all pods of the same shape.
@@ -70,7 +76,7 @@ class StrandedCheck {
 
   void look_at(const NodeFacts& node) {
     const Room room = room_of(node, used_[node.name]);
-    if (room.gpus < 1 || !node.ready || node.cordoned) return;
+    if (room.gpus < 1 || !node.ready || node.cordoned || is_shared(node)) return;
     std::set<Shape> shapes;  // that may go there, and for whose GPUs there is room
     const PodFacts* waiting = nullptr;
     for (const Candidate& each : candidates_) {

@@ -27,10 +27,10 @@ struct GroupVersion {
   std::string group;
   std::string version;
 };
-Result<std::vector<GroupVersion>> read_groups(std::string_view json);
+Result<std::vector<GroupVersion>> read_groups(std::string_view text);
 
 // Of /api/v1 or /apis/GROUP/VERSION; subresources ("pods/status") are left out.
-Result<std::vector<Resource>> read_resources(std::string_view json);
+Result<std::vector<Resource>> read_resources(std::string_view text);
 
 // One page of a list.
 struct Page {
@@ -39,14 +39,14 @@ struct Page {
   std::vector<std::string> objects;
   std::string next;  // for `continue`; empty: this was the last
 };
-Result<Page> read_page(std::string_view json);
+Result<Page> read_page(std::string_view text);
 
 // What an object of kind Status says: "pods is forbidden: User ...", and "Expired". Empty for what is none.
 struct Status {
   std::string message;
   std::string reason;
 };
-Status read_status(std::string_view json);
+Status read_status(std::string_view text);
 
 // What an exec plugin prints, an ExecCredential.
 struct PluginCredential {
@@ -54,6 +54,6 @@ struct PluginCredential {
   std::string certificate;
   std::string key;
 };
-Result<PluginCredential> read_exec_credential(std::string_view json, std::string_view api_version);
+Result<PluginCredential> read_exec_credential(std::string_view text, std::string_view api_version);
 
 }  // namespace stoker::kubernetes
