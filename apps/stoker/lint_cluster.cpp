@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "catalog/yaml/view.h"
@@ -157,7 +156,11 @@ class ClusterLook {
     const auto is = [&](const KindName& kind) {
       return is_kind(kind, resource.group, resource.kind);
     };
-    if (is(nodes)) return facts_.add_node(object);
+    if (is(nodes)) {
+      part.names.push_back(
+          entity_word({EntityKind::node, std::string(object.at("metadata.name").text())}));
+      return facts_.add_node(object);
+    }
     if (is(services)) return linter_.add_service(object);
     if (is_one_of(claim_kinds, resource.group, resource.kind))
       return linter_.add_claim(object, text);
@@ -198,6 +201,13 @@ class ClusterLook {
   LintLook look_;
 };
 
+// In order, with all that something was found in: nodes, configurations, the cluster itself.
+void name_all(LintLook& look) {
+  std::set<std::string> names(look.files.begin(), look.files.end());
+  for (const Finding& finding : look.findings) names.insert(entity_word(finding.entity));
+  look.files.assign(names.begin(), names.end());
+}
+
 }  // namespace
 
 Result<LintLook> look_at_cluster(const ClusterQuestion& question) {
@@ -212,7 +222,9 @@ Result<LintLook> look_at_cluster(const ClusterQuestion& question) {
   auto look = ClusterLook(kubernetes::Client(*std::move(access)), question.name_space,
                           system_clock().wall())
                   .run();
-  if (look) lint::sort_findings(look->findings);
+  if (!look) return look;
+  lint::sort_findings(look->findings);
+  name_all(*look);
   return look;
 }
 

@@ -188,6 +188,9 @@ def finds_what_only_the_cluster_shows(plane):
     assert told(findings, "dcgm-rate-of-gauge") == {("object:ml/PrometheusRule/gpus", "spec.groups[0].rules[0].expr")}
     assert told(findings, "device-plugin-sharing") == {("object:ml/ConfigMap/plugin", "data[config.yaml]:5")}
     assert not told(findings, "gpu-selector-missing"), "there is one kind of GPU"
+    junit = subprocess.run([STOKER, "lint", "--cluster", "--kubeconfig", plane.folder / "linter.kubeconfig", "-o", "junit"], capture_output=True, text=True, check=False)
+    for suite in ('"node:gpu-2" tests="1" failures="1"', '"node:cpu-1" tests="1" failures="0"', '"cluster:test" tests="2" failures="2"'):
+        assert f"<testsuite name={suite}" in junit.stdout, junit.stdout[:3000]
     of_namespace, _ = lint(plane.kubeconfig("linter", certificate_of(plane, "linter")), "--namespace", "ml")
     assert not [one for one in of_namespace if one["entity"].startswith(("node:", "cluster:"))], "nothing about nodes"
 
