@@ -172,6 +172,7 @@ class ClusterLook {
     if (owners_.look_at(object) != lint::Look::itself) return;
     auto found = linter_.lint(object);
     if (!found.workload) return;
+    facts_.add_workload(object);
     part.names.push_back(entity_word(lint::kubernetes::object_entity(object)));
     part.ignored += found.ignored;
     keep(std::move(found.findings), part);

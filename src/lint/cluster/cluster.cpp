@@ -30,6 +30,7 @@ std::vector<Finding> lint_cluster(const ClusterFacts& facts, const std::string& 
   if (!facts.seen.nodes) return findings;
   check_labels(report);
   check_health(report);
+  check_selectors(report);
   if (facts.seen.pods) {
     for (const auto each : {check_taints, check_sharing, check_telemetry, check_waiting,
                             check_gangs, check_stranded, check_cuda}) {

@@ -37,6 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   facts.seen = {.nodes = true, .pods = true, .alerts = true};
   facts.add_node(object);
   facts.add_pod(object);
+  facts.add_workload(object);
   facts.add_alerts(text, false);
   expect_whole(lint::lint_cluster(facts, "fuzz", {}));
   return 0;

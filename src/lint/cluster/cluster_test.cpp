@@ -174,6 +174,25 @@ TEST(Cluster, PodsThatWaitForWhatNoNodeHasAreTold) {
   EXPECT_THAT(told({gpu_node()}, {{.gpus = 16, .minutes = 3}}), IsEmpty());
 }
 
+TEST(Cluster, ASelectorThatNoNodeMeetsIsTold) {
+  const auto with_selector = [](const std::string& selector) {
+    auto facts = facts_of({gpu_node()}, {});
+    const std::string json =
+        R"({"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"j","namespace":"ml"},"spec":{"template":{"spec":{"nodeSelector":{)" +
+        selector +
+        R"(},"containers":[{"name":"c","image":"x:1","resources":{"limits":{"nvidia.com/gpu":"1"}}}]}}}})";
+    facts.add_workload(yaml::Document::parse({json, 1}, "job")->root());
+    return told_of_cluster(facts, "gpu-selector-unknown");
+  };
+  EXPECT_THAT(with_selector(R"("nvidia.com/gpu.product":"NVIDIA-H100")"),
+              ElementsAre("gpu-selector-unknown: it selects nodes with "
+                          "nvidia.com/gpu.product=NVIDIA-H100, and none has it now"));
+  EXPECT_THAT(with_selector(R"("nvidia.com/gpu.product":"NVIDIA-H100-80GB-HBM3")"), IsEmpty());
+  EXPECT_THAT(with_selector(R"("nvidia.com/gpu.family":"hopper")"), IsEmpty())
+      << "no node has such a label";
+  EXPECT_THAT(with_selector(R"("zone":"b")"), IsEmpty()) << "an autoscaler's business";
+}
+
 TEST(Cluster, AGpuNodeWithoutExporterAndAlertsIsTold) {
   ClusterFacts facts;
   facts.seen = {.nodes = true, .pods = true, .alerts = true};

@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "lint/cluster/read_objects.h"
+#include "lint/kubernetes/live.h"
+#include "lint/kubernetes/workload.h"
 
 namespace stoker::lint {
 namespace {
 
-bool is_gpu(std::string_view resource) {
+bool is_nvidia_gpu(std::string_view resource) {
   return resource == "nvidia.com/gpu" || resource == "nvidia.com/gpu.shared" ||
          resource.starts_with("nvidia.com/mig-");
 }
@@ -39,7 +41,7 @@ double amount_of(const Amounts& amounts, std::string_view resource) {
 
 bool NodeFacts::has_gpus() const {
   return std::ranges::any_of(
-      capacity, [](const auto& each) { return is_gpu(each.first) && each.second > 0; });
+      capacity, [](const auto& each) { return is_nvidia_gpu(each.first) && each.second > 0; });
 }
 
 std::string_view NodeFacts::label(std::string_view key) const {
@@ -57,7 +59,7 @@ bool NodeFacts::keeps_away(const std::vector<Toleration>& tolerations) const {
 
 double PodFacts::gpus() const {
   double sum = 0;
-  for (const auto& [resource, amount] : requests) sum += is_gpu(resource) ? amount : 0;
+  for (const auto& [resource, amount] : requests) sum += is_nvidia_gpu(resource) ? amount : 0;
   return sum;
 }
 
@@ -85,6 +87,17 @@ std::vector<const PodFacts*> ClusterFacts::pods_on(std::string_view node) const 
   pods.reserve(found->second.size());
   for (const auto index : found->second) pods.push_back(&pods_[index]);
   return pods;
+}
+
+void ClusterFacts::add_workload(yaml::View object) {
+  for (const auto& pod : kubernetes::workload_of(object, {}).pods) {
+    if (!pod.has_gpus()) continue;
+    pod.spec.find("nodeSelector").each_entry([&](yaml::View key, yaml::View value) {
+      if (!key.text().starts_with("nvidia.com/")) return;
+      selectors_.push_back(
+          {kubernetes::object_id(object), std::string(key.text()), std::string(value.text())});
+    });
+  }
 }
 
 void ClusterFacts::add_alerts(std::string_view text, bool is_config_map) {

@@ -42,7 +42,7 @@ struct NodeFacts {
   bool ready = false;
   bool cordoned = false;
 
-  // Whole or shared GPUs and MIG devices of NVIDIA's device plugin.
+  // Whole or shared GPUs and MIG devices of NVIDIA's device plugin; of other makers nothing is said here.
   [[nodiscard]] bool has_gpus() const;
   [[nodiscard]] std::string_view label(std::string_view key) const;  // empty: it has none
   // Does a taint keep pods away that do not tolerate it?
@@ -73,6 +73,13 @@ struct PodFacts {
   [[nodiscard]] std::string owner_id() const;
 };
 
+// A label of GPU nodes that a workload with GPUs selects by.
+struct SelectorFacts {
+  std::string workload;  // "ml/Deployment/llm"
+  std::string key;
+  std::string value;
+};
+
 // What rules of alerts there are.
 struct AlertFacts {
   std::size_t objects = 0;  // PrometheusRule, VMRule, ..., and ConfigMaps that hold alerts
@@ -91,6 +98,8 @@ class ClusterFacts {
   // Objects as an apiserver gives them. Nodes first: of pods only those with GPUs and on nodes with GPUs are kept.
   void add_node(yaml::View node);
   void add_pod(yaml::View pod);
+  // Any object that carries pods: what its templates with GPUs select by.
+  void add_workload(yaml::View object);
   // A PrometheusRule or its like, or a ConfigMap; `text` is its JSON.
   void add_alerts(std::string_view text, bool is_config_map);
 
@@ -98,6 +107,7 @@ class ClusterFacts {
   [[nodiscard]] const std::vector<PodFacts>& pods() const { return pods_; }
   // Those of pods() that are on the node of that name; empty: those that have none yet.
   [[nodiscard]] std::vector<const PodFacts*> pods_on(std::string_view node) const;
+  [[nodiscard]] const std::vector<SelectorFacts>& selectors() const { return selectors_; }
   [[nodiscard]] const AlertFacts& alerts() const { return alerts_; }
   SeenFacts seen;
 
@@ -106,6 +116,7 @@ class ClusterFacts {
   std::set<std::string, std::less<>> gpu_nodes_;
   std::vector<PodFacts> pods_;
   std::map<std::string, std::vector<std::size_t>, std::less<>> by_node_;  // of pods_
+  std::vector<SelectorFacts> selectors_;
   AlertFacts alerts_;
 };
 

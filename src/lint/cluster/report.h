@@ -38,6 +38,7 @@ inline Entity owner_entity(const PodFacts& pod) { return {EntityKind::object, po
 
 void check_labels(const ClusterReport& report);
 void check_health(const ClusterReport& report);
+void check_selectors(const ClusterReport& report);
 void check_taints(const ClusterReport& report);
 void check_sharing(const ClusterReport& report);
 void check_telemetry(const ClusterReport& report);

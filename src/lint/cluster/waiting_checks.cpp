@@ -93,6 +93,22 @@ void tell(const ClusterReport& report, const Gang& gang) {
 
 }  // namespace
 
+void check_selectors(const ClusterReport& report) {
+  for (const auto& each : report.facts.selectors()) {
+    const auto& nodes = report.facts.nodes();
+    const bool any = std::ranges::any_of(
+        nodes, [&](const NodeFacts& node) { return matches(node, each.key, each.value); });
+    // Where no node has the key at all nobody writes it yet, which gpu-labels-missing tells.
+    const bool known = std::ranges::any_of(
+        nodes, [&](const NodeFacts& node) { return node.labels.contains(each.key); });
+    if (any || !known) continue;
+    report.add(
+        "gpu-selector-unknown", {EntityKind::object, each.workload},
+        fmt::format("it selects nodes with {}={}, and none has it now", each.key, each.value),
+        {values_of(report, each.key)});
+  }
+}
+
 void check_waiting(const ClusterReport& report) {
   std::set<std::string> told;
   for (const auto& pod : report.facts.pods()) {
