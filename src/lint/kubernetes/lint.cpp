@@ -127,8 +127,8 @@ void check_workload(const Workload& workload, const Around& around, std::vector<
   if (workload.has_gpus() || around.beside_gpus) check_images(subject);
   if (!workload.has_gpus()) return check_runtime_probes(subject);
   for (const auto each : {check_gpus, check_resources, check_shared_memory, check_probes,
-                          check_models, check_checkpoints, check_parallel, check_environment,
-                          check_node_access, check_fields, check_placement}) {
+                          check_models, check_checkpoints, check_parallel, check_memory,
+                          check_environment, check_node_access, check_fields, check_placement}) {
     each(subject);
   }
 }

@@ -38,6 +38,16 @@ std::string replaced(std::string text, std::string_view what, std::string_view b
   return text;
 }
 
+// A server of `model` on `gpus` GPUs, which keeps what it fetches.
+std::string serving(const std::string& model, int gpus, std::string_view spec) {
+  return deployment(pod_spec(gpus,
+                             "command: [vllm, serve, " + model + ", -tp, \"" +
+                                 std::to_string(gpus) + "\"]\n" + ready +
+                                 "volumeMounts: [{name: m, mountPath: /root/.cache/huggingface}, "
+                                 "{name: shm, mountPath: /dev/shm}]\n",
+                             models + std::string(spec)));
+}
+
 struct Case {
   std::string_view rule;
   std::string manifest;
@@ -143,6 +153,18 @@ std::vector<Case> memory_cases() {
        "  - groupName: g\n    rayStartParams: {num-gpus: \"8\"}\n    template:\n      spec:\n" +
            indented(pod_spec(4), 8),
        "num-gpus"},
+      {"model-too-large",
+       serving("meta-llama/Llama-3.1-70B-Instruct", 1,
+               "nodeSelector: {cloud.google.com/gke-accelerator: nvidia-l4}\n"),
+       "command:"},
+      {"model-too-large",
+       serving("meta-llama/Llama-3.1-8B, --max-model-len=131072", 1,
+               "nodeSelector: {nvidia.com/gpu.product: NVIDIA-L4}\n"),
+       "command:"},
+      {"model-too-large",
+       replaced(serving("Qwen/Qwen2.5-7B-Instruct", 1, ""), "nvidia.com/gpu: 1",
+                "nvidia.com/mig-1g.10gb: 1"),
+       "command:"},
       {"memory-share",
        replaced(two, "serve, /models/m", "serve, /models/m, --gpu-memory-utilization=90"),
        "vllm, serve"},
@@ -337,6 +359,22 @@ TEST(Rules, none_is_without_a_case) {
   std::set<std::string_view> seen;
   for (const Case& one : all_cases()) seen.insert(one.rule);
   for (const Rule& rule : rules()) EXPECT_TRUE(seen.contains(rule.id)) << rule.id;
+}
+
+TEST(Rules, a_model_that_may_fit_is_not_told) {
+  const std::string l4 = "nodeSelector: {cloud.google.com/gke-accelerator: nvidia-l4}\n";
+  for (const auto& text :
+       {serving("meta-llama/Llama-3.1-8B-Instruct", 1, l4),
+        serving("meta-llama/Llama-3.1-70B-Instruct", 8, l4),
+        serving("meta-llama/Llama-3.1-70B-Instruct, --quantization, awq", 2, l4),
+        serving("hugging-quants/Meta-Llama-3.1-70B-Instruct-AWQ-INT4", 1, l4),
+        serving("meta-llama/Llama-3.1-8B, --max-model-len=8192", 1, l4),
+        serving("openai/gpt-oss-20b", 1, l4), serving("meta-llama/Llama-3.1-70B", 1, ""),
+        serving("Qwen/Qwen2.5-72B-Instruct", 2,
+                "nodeSelector: {nvidia.com/gpu.product: NVIDIA-H200}\n"),
+        replaced(serving("meta-llama/Llama-3.1-70B", 1, l4), "gpu: 1", "gpu: \"$GPUS\"")}) {
+    EXPECT_TRUE(lines_of_rule(text, "model-too-large").empty()) << text;
+  }
 }
 
 TEST(Rules, have_ids_of_their_own_and_say_why_what_to_do_and_who_says_so) {

@@ -88,6 +88,7 @@ void check_runtime_probes(const Subject& subject);  // of a runtime without GPUs
 void check_models(const Subject& subject);
 void check_checkpoints(const Subject& subject);
 void check_parallel(const Subject& subject);
+void check_memory(const Subject& subject);
 void check_environment(const Subject& subject);
 void check_node_access(const Subject& subject);
 void check_object(const Subject& subject);
