@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <thread>
 
@@ -212,8 +214,18 @@ class DiagRun {
                           std::ranges::find(choice_.tests, one.name) != choice_.tests.end();
       if (wanted) results_.push_back(std::move(one));
     }
-    std::ranges::stable_sort(
-        results_, {}, [](const TestResult& one) { return one.gpu ? std::int64_t{*one.gpu} : -1; });
+    sort_by_card();
+  }
+
+  // The node's first, then each card's, as they came.
+  void sort_by_card() {
+    std::map<std::int64_t, std::vector<TestResult>> by_card;
+    for (auto& one : results_)
+      by_card[one.gpu ? std::int64_t{*one.gpu} : -1].push_back(std::move(one));
+    results_.clear();
+    for (auto& [gpu, of_card] : by_card) {
+      std::ranges::move(of_card, std::back_inserter(results_));
+    }
   }
 
   // What a fault on purpose made of a card is not its history, nor what a part of it did, or a busy one.

@@ -161,7 +161,7 @@ Result<std::uint32_t> Matrices::wrong_cells(std::uint32_t cells) {
       expected += product;
       size += std::abs(product);
     }
-    const double found = number_of((*c)[column], half);
+    const auto found = static_cast<double>(number_of((*c)[column], half));
     const double allowed = rounding * std::abs(expected) + size * 0x1p-20;
     if (!(std::abs(found - expected) <= allowed)) ++wrong;  // a NaN is wrong too
   }
