@@ -55,9 +55,10 @@ std::vector<KindName> kinds_to_list(bool whole_cluster) {
   kinds.insert(kinds.end(), alert_kinds.begin(), alert_kinds.end());
   kinds.insert(kinds.end(), claim_kinds.begin(), claim_kinds.end());
   const auto rows = lint::kubernetes::all_kinds();
-  for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-    if (!is_one_of(kinds, row->group, row->kind))
-      kinds.push_back({std::string(row->group), std::string(row->kind)});
+  const std::vector<lint::kubernetes::KindRow> backwards(rows.rbegin(), rows.rend());
+  for (const auto& row : backwards) {
+    if (!is_one_of(kinds, row.group, row.kind))
+      kinds.push_back({std::string(row.group), std::string(row.kind)});
   }
   return kinds;
 }

@@ -26,7 +26,7 @@ struct Subject {
   std::vector<Finding>& findings;
   std::vector<Repair>& repairs;
 
-  void add(RuleId rule, yaml::Place place, std::string message,
+  void add(RuleId rule, yaml::Place place, const std::string& message,
            std::vector<std::string> because = {}) const {
     because.insert(because.end(), evidence.reasons.begin(), evidence.reasons.end());
     findings.push_back(finding_of(row_of(rule), {std::string(file), place.line, place.column},
