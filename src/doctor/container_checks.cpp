@@ -12,9 +12,11 @@
 namespace stoker::doctor {
 namespace {
 
-// The value of a variable of process 1; nullopt: it is not set, or may not be read, which is then remembered.
+// The value of a variable that this process was started with, as every process of the container is, or process 1 of a copy;
+// nullopt: it is not set, or may not be read, which is then remembered.
 std::optional<std::string> variable(Exam& exam, std::string_view name) {
-  const auto text = exam.read("/proc/1/environ");
+  auto text = exam.read("/proc/self/environ");
+  if (!text) text = exam.read("/proc/1/environ");
   if (!text) return std::nullopt;
   std::string_view rest(*text);
   while (!rest.empty()) {

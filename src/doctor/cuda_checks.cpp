@@ -36,7 +36,10 @@ std::vector<Toolkit> cuda_toolkits(Exam& exam) {
       }
       version = CudaVersion::parse(text_at(*root, {"cuda", "version"}));
     }
-    if (version) found.push_back({text ? file : "/usr/local/" + name, *version});
+    // cuda-13 is a link to cuda-13.0.
+    const bool known =
+        version && std::ranges::find(found, *version, &Toolkit::version) != found.end();
+    if (version && !known) found.push_back({text ? file : "/usr/local/" + name, *version});
   }
   return found;
 }
@@ -52,7 +55,7 @@ std::optional<DriverLibrary> compat_library(Exam& exam) {
       if (!file.starts_with(start) || std::ranges::count(file, '.') < 3) continue;
       const std::string version = file.substr(start.size());
       if (!best || compare_versions(version, best->version) > 0)
-        best = DriverLibrary{folder + "/" + file, version};
+        best = DriverLibrary{fmt::format("{}/{}", folder, file), version};
     }
   }
   return best;
@@ -176,12 +179,15 @@ std::vector<Torch> torch_builds(Exam& exam) {
   std::vector<std::string> prefixes = {
       "/usr/lib",  "/usr/local/lib", "/usr/lib64",          "/usr/local/lib64",
       "/venv/lib", "/app/.venv/lib", "/workspace/.venv/lib"};
-  for (const auto& name : exam.list("/opt")) prefixes.push_back("/opt/" + name + "/lib");
+  for (const auto& name : exam.list("/opt")) {
+    for (const auto* below : {"lib", ".venv/lib", "venv/lib"})
+      prefixes.push_back(fmt::format("/opt/{}/{}", name, below));
+  }
   for (const auto& prefix : prefixes) {
     for (const auto& name : exam.list(prefix)) {
       if (!name.starts_with("python3.")) continue;
       for (const auto* kind : {"site-packages", "dist-packages"})
-        folders.push_back(prefix + "/" + name + "/" + kind);
+        folders.push_back(fmt::format("{}/{}/{}", prefix, name, kind));
     }
   }
   std::vector<Torch> found;

@@ -1,6 +1,8 @@
 // Analyzer stage: DKMS keeps what it did in folders, and this is what its own `dkms status` reads: VERSION/source is
 // what was added, VERSION/KERNEL/ARCH what was built, the link kernel-KERNEL-ARCH what is installed. A build that fails
 // leaves VERSION/build with its make.log, one that succeeds takes it away (dkms(8), Debian's dkms 3.0.10).
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -28,7 +30,8 @@ std::vector<std::string> errors_of(std::string_view log) {
   std::vector<std::string> lines;
   while (!log.empty() && lines.size() < most) {
     const auto line = log.substr(0, log.find('\n'));
-    if (std::ranges::any_of(signs, [&](auto sign) { return line.find(sign) != line.npos; })) {
+    if (std::ranges::any_of(signs,
+                            [&](auto sign) { return line.find(sign) != std::string_view::npos; })) {
       lines.emplace_back(line.substr(0, 200));
     }
     log.remove_prefix(std::min(line.size() + 1, log.size()));
@@ -48,9 +51,10 @@ void read_version(Exam& exam, const std::string& version, Dkms& dkms) {
       continue;
     }
     if (kernel == "source") continue;
-    for (const auto& arch : exam.list(folder + "/" + kernel)) {
-      const auto link = exam.link(dkms.folder + "/kernel-" + kernel + "-" + arch);
-      dkms.built.push_back({version, kernel, link && link->starts_with(version + "/")});
+    for (const auto& arch : exam.list(fmt::format("{}/{}", folder, kernel))) {
+      const auto link = exam.link(fmt::format("{}/kernel-{}-{}", dkms.folder, kernel, arch));
+      const bool installed = link && link->substr(0, link->find('/')) == version;
+      dkms.built.push_back({version, kernel, installed});
     }
   }
 }

@@ -116,7 +116,7 @@ std::optional<FileLocation> unattended_upgrades_on(Exam& exam) {
       const auto line = rest.substr(0, rest.find('\n'));
       if (line.starts_with("APT::Periodic::Unattended-Upgrade ")) {
         on.reset();
-        if (line.find("\"0\"") == line.npos) on = FileLocation{file, number, 0};
+        if (line.find("\"0\"") == std::string_view::npos) on = FileLocation{file, number, 0};
       }
       rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     }
@@ -136,7 +136,7 @@ bool blacklist_has_nvidia(Exam& exam) {
     while (!rest.empty()) {
       const auto line = rest.substr(0, rest.find('\n'));
       const auto code = line.substr(0, line.find("//"));
-      if (code.find("nvidia") != code.npos) return true;
+      if (code.find("nvidia") != std::string_view::npos) return true;
       rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     }
   }
