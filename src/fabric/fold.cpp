@@ -37,6 +37,7 @@ class NodeFold {
 
   std::vector<Told> fold() && {
     std::vector<Group*> order;
+    order.reserve(groups_.size());
     for (auto& [name, group] : groups_) order.push_back(&group);
     std::ranges::sort(order, [](const Group* a, const Group* b) {
       return std::pair(b->cables.size(), a->name) < std::pair(a->cables.size(), b->name);
