@@ -88,6 +88,7 @@ Result<void> apply_fault(const std::string& text, std::vector<diag::HostCardOpti
       std::ranges::find_if(fault_rows, [&](const FaultRow& one) { return word->name == one.name; });
   if (row == fault_rows.end()) {
     std::vector<std::string> names;
+    names.reserve(fault_rows.size());
     for (const auto& one : fault_rows) names.emplace_back(one.name);
     return fail(ErrorCode::invalid_input,
                 fmt::format("--fault: there is no '{}'; there are {}", word->name,
@@ -190,6 +191,7 @@ Result<std::vector<std::uint32_t>> chosen_gpus(const DiagFlags& flags,
                                                const store::Snapshot& snapshot) {
   std::vector<std::uint32_t> out;
   std::vector<std::string> there;
+  there.reserve(snapshot.gpus.size());
   for (const auto& gpu : snapshot.gpus) there.push_back(std::to_string(gpu.info.index));
   if (!flags.mig.empty()) {
     for (const auto& gpu : snapshot.gpus) {
@@ -274,6 +276,7 @@ Result<diag::Plan> make_plan(const DiagFlags& flags, const DiagChoice& choice,
 
 std::vector<diag::CardTraits> traits_of(const store::Snapshot& snapshot, bool mig) {
   std::vector<diag::CardTraits> out;
+  out.reserve(snapshot.gpus.size());
   for (const auto& gpu : snapshot.gpus) {
     out.push_back({.gpu = gpu.info.index,
                    .name = gpu.info.name,

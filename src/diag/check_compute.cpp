@@ -141,6 +141,7 @@ std::uint32_t reference_digest(Kind kind, std::uint32_t threads, std::uint32_t r
 
 std::vector<Measurement> check_compute(Card& card, const ComputeOptions& options) {
   std::vector<Measurement> out;
+  out.reserve(static_cast<std::size_t>(Kind::count_));
   auto check = ComputeCheck::on(card, options);
   for (std::uint32_t i = 0; i < static_cast<std::uint32_t>(Kind::count_); ++i) {
     const auto kind = static_cast<Kind>(i);

@@ -29,6 +29,7 @@ Measurement rate_of(const std::string& test, const Card& card, double bytes,
 std::vector<Measurement> all_not_done(const std::vector<std::string>& tests, const Card& card,
                                       const Error& error) {
   std::vector<Measurement> out;
+  out.reserve(tests.size());
   for (const auto& test : tests) out.push_back(not_done(test, card.facts().index, error));
   return out;
 }

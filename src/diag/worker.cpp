@@ -49,6 +49,7 @@ Result<Cards> open_cards(const Plan& plan, Opened& opened) {
   opened.unopened.resize(std::max(plan.cards.size(), plan.simulated.size()));
   if (!plan.simulated.empty()) {
     Cards cards;
+    cards.reserve(plan.simulated.size());
     for (const auto& options : plan.simulated) cards.push_back(make_host_card(options));
     opened.notes.emplace_back(
         "simulated cards: threads of this host, whose rates are not measured");
