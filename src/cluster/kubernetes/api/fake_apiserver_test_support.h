@@ -36,7 +36,7 @@ class FakeApiserver {
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     socklen_t size = sizeof(address);
-    auto* generic = static_cast<sockaddr*>(static_cast<void*>(&address));
+    auto* generic = reinterpret_cast<sockaddr*>(&address);
     if (::bind(socket_.get(), generic, size) != 0 || ::listen(socket_.get(), 16) != 0 ||
         ::getsockname(socket_.get(), generic, &size) != 0)
       std::abort();
