@@ -24,7 +24,7 @@ constexpr const char* fabric_ports_examples = R"(Examples:
   stoker fabric ports -o json | jq '.ports[] | {device, rate, counted}'
 
 Counters are read and never cleared; what they held before the first look has no time, and is not judged.
-Exit codes: 0 nothing worth a warning, 1 a warning or worse, 2 no port could be looked at, or wrong usage.)";
+Exit codes: 0 nothing worth a warning, 1 a warning or worse, 2 something could not be read, or wrong usage.)";
 
 struct FabricPortsFlags {
   std::string root = "/";
@@ -75,7 +75,11 @@ int run(const FabricPortsFlags& flags) {
   }
   const bool found = std::ranges::any_of(
       findings, [](const Finding& one) { return one.severity >= Severity::warning; });
-  return found ? exit_found : exit_nothing_wrong;
+  if (found) return exit_found;
+  const bool all_read =
+      now.problem.empty() &&
+      std::ranges::all_of(now.ports, [](const RdmaPort& port) { return port.unread.empty(); });
+  return all_read ? exit_nothing_wrong : exit_could_not;
 }
 
 }  // namespace

@@ -235,6 +235,21 @@ TEST_F(FollowedSyslog, AFileThatWasRotatedGoesOnWithOriginsOfItsOwn) {
   EXPECT_NE(events()[1].origin, events()[2].origin);
 }
 
+TEST_F(FollowedSyslog, AFileWithoutALineOfTheKernelIsNotTheKernelsLog) {
+  say("Nov 29 01:02:03 gpu-17 sshd[77]: " + xid(62));
+  const auto log = follow();
+  ASSERT_TRUE(wait_for([&] { return !source().problem.empty(); }));
+  EXPECT_NE(source().problem.find("has no line of the kernel"), std::string::npos)
+      << source().problem;
+}
+
+TEST_F(FollowedSyslog, WithoutTheBootsBeginningAStampAloneProvesNothing) {
+  say_as_kernel("[    1.000000] ", xid(48));
+  say(format_utc(system_clock().wall()) + " gpu-17 kernel: [    1.500000] " + xid(79));
+  const auto log = follow();
+  ASSERT_TRUE(wait_for([&] { return codes() == "79"; }));
+}
+
 TEST_F(FollowedSyslog, AFileThatNobodyWroteSinceTheBootIsNotTakenForAQuietOne) {
   say_as_kernel("[    0.000000] ", "Linux version 6.1.0-old");
   const auto up = system_clock().monotonic().since_boot;

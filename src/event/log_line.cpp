@@ -230,6 +230,8 @@ bool take_fabric_manager(std::string_view text, LogLine& line) {
 // (Documentation/trace/ftrace.rst), for the driver's two tracepoints (open-gpu-kernel-modules from 580 on,
 // nv-tracepoint.h and nvswitch_event.h), which say what stands behind "NVRM: " of the kernel's log.
 bool take_trace(std::string_view& text, LogLine& line) {
+  // A program that prints such a line into a log is not the kernel.
+  if (!line.program.empty()) return false;
   constexpr std::size_t longest = 160;  // of what stands before the words of the event
   for (const std::string_view name : {": nvidia_dev_xid: ", ": nvswitch_dev_sxid: "}) {
     const auto found = text.substr(0, longest).find(name);

@@ -90,9 +90,11 @@ TEST(LogLine, IsReadOutOfAKernelsTrace) {
     EXPECT_EQ(line.time.reason, "since_boot") << head;
   }
   // Of a clock that counts events; of another tracepoint; of a program that prints such a line.
-  for (const std::string head : {"<idle>-0 [003] d.h1. 12345: nvidia_dev_xid: ",
-                                 "<idle>-0 [003] d.h1. 12345.678901: sched_switch: ",
-                                 "Aug  9 13:32:56 gpu-17 xid-tracer: nvidia_dev_xid: "}) {
+  for (const std::string head :
+       {"<idle>-0 [003] d.h1. 12345: nvidia_dev_xid: ",
+        "<idle>-0 [003] d.h1. 12345.678901: sched_switch: ",
+        "Aug  9 13:32:56 gpu-17 xid-tracer: nvidia_dev_xid: ",
+        "Aug  9 13:32:56 gpu-17 mallory: x-1 [003] d.h1. 12345.678901: nvidia_dev_xid: "}) {
     const std::string whole = head + said;
     EXPECT_FALSE(reader.read(whole).kernel) << head;
   }

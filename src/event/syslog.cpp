@@ -79,9 +79,13 @@ std::uint64_t numbers_from(std::string_view first_line) {
 
 class SyslogReader {
  public:
-  // `there_before`: bytes that were written before anybody looked.
-  SyslogReader(const Clock& clock, std::string_view first_line, std::uint64_t there_before)
-      : clock_(clock), numbers_(numbers_from(first_line)), there_before_(there_before) {}
+  // `there_before`: bytes that were written before anybody looked. `of_this_boot`: all that is read is.
+  SyslogReader(const Clock& clock, std::string_view first_line, std::uint64_t there_before,
+               bool of_this_boot)
+      : clock_(clock),
+        numbers_(numbers_from(first_line)),
+        there_before_(there_before),
+        of_this_boot_(of_this_boot) {}
 
   std::optional<Result<os::KmsgRecord>> operator()(std::string_view raw, std::uint64_t offset) {
     if (offset == 0) {  // the file from its beginning: another one, or it was cut short
@@ -107,6 +111,8 @@ class SyslogReader {
     std::optional<Nanoseconds> by_wall;
     if (time.wall) by_wall = now - (clock_.wall().since_epoch - time.wall->since_epoch);
     if (old && by_wall && *by_wall < -clock_was_set) return std::nullopt;
+    // A stamp alone may be an earlier boot's.
+    if (old && !by_wall && !of_this_boot_) return std::nullopt;
     if (time.since_boot && *time.since_boot <= now + clock_was_set) return time.since_boot;
     if (!old) return now;
     if (!by_wall) return std::nullopt;
@@ -117,7 +123,19 @@ class SyslogReader {
   LogLineReader lines_;
   std::uint64_t numbers_;
   std::uint64_t there_before_;
+  const bool of_this_boot_;
 };
+
+// A file that nobody writes the kernel's lines into is not the log of a quiet kernel.
+bool has_kernel_line(std::string_view text) {
+  LogLineReader reader;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    if (reader.read(text.substr(0, end)).kernel) return true;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -139,11 +157,16 @@ Result<std::unique_ptr<os::KmsgFollower>> follow_syslog(const os::Env& env, std:
     return fail(ErrorCode::not_found,
                 env.real_path(path) + " has nothing of this boot: nobody wrote it since");
   }
+  if (!has_kernel_line(tail->text)) {
+    return fail(ErrorCode::not_found, env.real_path(path) + " has no line of the kernel");
+  }
   std::array<char, 4096> head{};
   const auto got = std::max<ssize_t>(0, ::pread(fd->get(), head.data(), head.size(), 0));
   const std::string_view start(head.data(), static_cast<std::size_t>(got));
-  return os::follow_lines(env, path, boot_begins(*tail).value_or(size),
-                          SyslogReader(env.clock(), start.substr(0, start.find('\n')), size));
+  const auto boot = boot_begins(*tail);
+  return os::follow_lines(
+      env, path, boot.value_or(tail->begin),
+      SyslogReader(env.clock(), start.substr(0, start.find('\n')), size, boot.has_value()));
 }
 
 }  // namespace stoker::event

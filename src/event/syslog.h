@@ -14,9 +14,9 @@ namespace stoker::event {
 inline constexpr std::array<std::string_view, 3> syslog_files = {
     "/var/log/kern.log", "/var/log/messages", "/var/log/syslog"};
 
-// From the beginning of this boot, where the last 16 MiB of the file have it; else from its end. A line that was there
-// before is told only where it says its time: by the kernel's stamp, or by a time with a zone. not_found where nobody
-// wrote the file since the boot; `env` must outlive the follower.
+// From the beginning of this boot, where the last 16 MiB of the file have it; else what in them is of this boot by a time
+// with a zone, and what comes. A line that was there before and says no such time nor the kernel's stamp is not told.
+// not_found where nobody wrote the file since the boot, or no line of the kernel into it; `env` must outlive the follower.
 Result<std::unique_ptr<os::KmsgFollower>> follow_syslog(const os::Env& env, std::string_view path);
 
 }  // namespace stoker::event

@@ -89,6 +89,7 @@ class PortJudge {
       judge_ethernet(port);
       judge_counts(port);
     }
+    judge_gone();
     std::sort(out_.begin(), out_.end(), [](const Finding& a, const Finding& b) {
       return std::tie(b.severity, a.entity, a.rule) < std::tie(a.severity, b.entity, b.rule);
     });
@@ -126,6 +127,15 @@ class PortJudge {
     if (port.link_layer == "InfiniBand" && waits) {
       tell(PortRule::no_subnet_manager, port,
            fmt::format("{} is up, and stands at {}", port_text(port), port.state), {});
+    }
+  }
+
+  void judge_gone() {
+    for (const RdmaPort& then : before_ == nullptr ? std::vector<RdmaPort>() : before_->ports) {
+      const bool is_here = std::ranges::any_of(now_.ports, [&](const RdmaPort& port) {
+        return port.device == then.device && port.port == then.port;
+      });
+      if (!is_here) tell(PortRule::gone, then, port_text(then) + " is not there any more", {});
     }
   }
 
@@ -188,13 +198,13 @@ class PortJudge {
       return told ? std::optional(PortRule::full) : std::nullopt;
     }
     if (hardware != nullptr)
-      return count.counted.least > hardware->too_many ? std::optional(hardware->rule)
-                                                      : std::nullopt;
+      return count.counted.least >= hardware->too_many ? std::optional(hardware->rule)
+                                                       : std::nullopt;
     if (!id || row_of(*id).tells == CounterTells::other) return std::nullopt;
     if (row_of(*id).tells == CounterTells::drop)
       return count.counted.least > 0 ? std::optional(PortRule::flapping) : std::nullopt;
-    return count.counted.least > row_of(*id).too_many ? std::optional(PortRule::errors)
-                                                      : std::nullopt;
+    return count.counted.least >= row_of(*id).too_many ? std::optional(PortRule::errors)
+                                                       : std::nullopt;
   }
 
   static std::string words_of(const PortCount& count) {

@@ -130,6 +130,13 @@ TEST(NodePorts, RoceIsJudgedByItsAddressesItsMtuItsEcnAndWhatIsLost) {
             "port-packets-lost/warning mlx5_3/1");
 }
 
+TEST(NodePorts, APortThatIsNotThereAnyMoreIsTold) {
+  const RdmaPorts before = rack();
+  RdmaPorts now = later(before);
+  now.ports.pop_back();
+  EXPECT_EQ(told(judge_ports(now, &before)), "port-gone/error mlx5_7/1");
+}
+
 TEST(NodePorts, AreTheSameForPrograms) {
   const RdmaPorts before = rack();
   RdmaPorts now = later(before);

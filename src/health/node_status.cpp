@@ -28,6 +28,9 @@ using store::Snapshot;
 constexpr Nanoseconds xid_is_news_for = Seconds(3600);
 constexpr std::size_t names_shown = 8;
 
+// The GPUs' places are read in a thread of its own, once the agent runs.
+constexpr Nanoseconds bus_is_read_in = Seconds(10);
+
 // Errors of the program on the GPU, which say nothing about the GPU: the list that NVIDIA's own
 // k8s-device-plugin never calls unhealthy (internal/rm/health.go at 1b826acc6).
 constexpr std::array<std::uint32_t, 6> xids_of_programs = {13, 31, 43, 45, 68, 109};
@@ -108,6 +111,9 @@ void check_unopened(const Snapshot& snapshot, std::vector<Finding>& out) {
     // Forbidden to us is not broken.
     if (source.forbidden_gpus == source.unopened_gpus) finding.severity = Severity::error;
     finding.evidence.push_back(source.detail);
+    if (snapshot.devices == nullptr && snapshot.taken_at - source.since < bus_is_read_in) {
+      finding.state = FindingState::suspect;  // which it is, the bus tells in a moment
+    }
     out.push_back(std::move(finding));
   };
   const auto places = unopened_places(snapshot);
@@ -170,24 +176,32 @@ std::string list(const std::vector<std::string>& names) {
   return text;
 }
 
-bool has_grown_old(const GpuSnapshot& gpu, MonotonicTime now) {
-  return is_silent(gpu, now) || !fields_with(gpu, Reason::stale).empty();
+// Nothing comes from it any more: not one reading is current, or those that grew old first are as old as all others.
+bool stands_still(const GpuSnapshot& gpu, MonotonicTime now) {
+  if (is_silent(gpu, now)) return true;
+  std::optional<Nanoseconds> youngest;
+  for (const auto& [id, reading] : gpu.readings.all()) {
+    if (reading.reason != Reason::stale) continue;
+    const Nanoseconds age = now - reading.taken_at;
+    youngest = youngest ? std::min(*youngest, age) : age;
+  }
+  return youngest && silent_for(gpu, now) * 2 >= *youngest;
 }
 
-// One thing keeps all of the node's GPUs from being read: it is not the GPUs. Their readings grow old one after the
-// other, so what counts is that nothing at all came since.
+// One thing keeps all of the node's GPUs from being read: it is not the GPUs. They stop to be read one after the other,
+// within a round; a GPU that alone is silent for three rounds has sisters that told something since.
 std::optional<Finding> silence_of_all(const Snapshot& snapshot) {
-  constexpr Nanoseconds moment = Seconds(2);
+  Nanoseconds longest{0};
   Nanoseconds shortest = Nanoseconds::max();
   std::size_t silent = 0;
-  bool old = false;
   for (const GpuSnapshot& gpu : snapshot.gpus) {
     if (gpu.state != GpuState::present) continue;
-    shortest = std::min(shortest, silent_for(gpu, snapshot.taken_at));
-    old = old || has_grown_old(gpu, snapshot.taken_at);
+    const Nanoseconds silence = silent_for(gpu, snapshot.taken_at);
+    if (stands_still(gpu, snapshot.taken_at)) longest = std::max(longest, silence);
+    shortest = std::min(shortest, silence);
     ++silent;
   }
-  if (!old || silent < 2 || shortest <= moment) return std::nullopt;
+  if (silent < 2 || longest <= Nanoseconds{0} || shortest * 2 <= longest) return std::nullopt;
   Finding finding = make(RuleId::gpus_silent, node_of(snapshot),
                          fmt::format("None of {} GPUs has brought a reading for {}", silent,
                                      format_duration(shortest)));

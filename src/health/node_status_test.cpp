@@ -21,7 +21,10 @@ using store::RunningStore;
 // Eight GPUs that answer.
 class Node : public RunningStore {
  public:
-  explicit Node(unsigned count = 8) : RunningStore(count) { answer(count); }
+  explicit Node(unsigned count = 8) : RunningStore(count) {
+    answer(count);
+    store.on_node_devices({});
+  }
   void answer(unsigned count) {
     for (unsigned n = 0; n < count; ++n) read(n, FieldId::temperature, 40);
   }
@@ -100,6 +103,18 @@ TEST(NodeStatus, AGpuThatCanNotBeOpenedIsNamedWhereTheBusTellsWhichItIs) {
       << "one of two, and nobody knows which";
 }
 
+TEST(NodeStatus, WhichGpuCanNotBeOpenedIsWaitedForAMoment) {
+  RunningStore node(2);
+  node.store.on_status(
+      {.state = SourceState::running, .unopened_gpus = 1, .since = node.clock.monotonic()});
+  const auto at_once = find(evaluate(node.store.snapshot()), "gpu-unopened");
+  ASSERT_TRUE(at_once);
+  EXPECT_EQ(at_once->state, FindingState::suspect);
+  node.clock.advance(Seconds(11));
+  EXPECT_EQ(find(evaluate(node.store.snapshot()), "gpu-unopened")->state, FindingState::firing)
+      << "the bus may never tell";
+}
+
 TEST(NodeStatus, WhatKeepsAllGpusFromBeingReadIsOneFindingAboutTheNode) {
   Node node;
   node.clock.advance(Seconds(60));
@@ -110,6 +125,8 @@ TEST(NodeStatus, WhatKeepsAllGpusFromBeingReadIsOneFindingAboutTheNode) {
   EXPECT_EQ(findings[0].message, "None of 8 GPUs has brought a reading for 1 min 0 s");
   EXPECT_EQ(node.verdict().verdict, Verdict::unknown);
   node.answer(7);
+  // Whatever the period is: the others told something since.
+  node.clock.advance(Milliseconds(200));
   const auto one = node.findings();
   ASSERT_EQ(one.size(), 1U);
   EXPECT_EQ(one[0].rule, "gpu-silent");

@@ -50,10 +50,12 @@ Fit fit(const Incident& incident, const Signal& signal) {
   if (here && head.word == signal.cause.word && incident.subject == signal.subject) {
     return Fit::same;
   }
-  // What is said of a card that is off the bus is said of that, however late.
-  const bool is_gone = here && incident.stands && head.family == Family::bus;
-  if (!is_gone && !is_fresh(incident, signal.at)) return Fit::none;
   const Family family = signal.cause.family;
+  // That a card which is off the bus, or whose firmware failed, can't be opened is no news, however late it is said.
+  // Anything else is, for the card may be back.
+  const bool is_still_gone =
+      here && incident.stands && follows(family, head.family) && family == Family::unopened;
+  if (!is_still_gone && !is_fresh(incident, signal.at)) return Fit::none;
   if (follows(family, head.family) && reaches(family, incident, signal)) return Fit::follows;
   if (here && follows(head.family, family)) return Fit::precedes;
   if (family != head.family || family == Family::other || !reaches(family, incident, signal)) {

@@ -46,6 +46,24 @@ TEST(Book, ACardThatCanNotBeOpenedAfterARestartIsTheOneThatFellOffTheBus) {
   EXPECT_EQ(story.told(), "proving gpu-off-bus gpu:GPU-0 critical reboot x2");
 }
 
+TEST(Book, AFaultOfACardThatWeMayNotOpenIsToldAsThatFault) {
+  Story story;
+  story.found(0, {finding_of("gpu-unopened", 0, Severity::error, Action::observe)});
+  story.line(10, "NVRM: Xid ({0}): 48, pid=20, name=x, DBE (double bit error)");
+  EXPECT_EQ(story.told(),
+            "open gpu-unopened gpu:GPU-0 error observe x1; "
+            "open memory-uncorrectable gpu:GPU-0 critical reset_gpu x1");
+}
+
+TEST(Book, AFaultLongAfterACardFellOffTheBusIsItsOwn) {
+  Story story;
+  story.line(0, "NVRM: Xid ({0}): 79, GPU has fallen off the bus.");
+  story.line(86'400, "NVRM: Xid ({0}): 48, pid=20, name=x, DBE (double bit error)");
+  EXPECT_EQ(story.told(),
+            "open gpu-off-bus gpu:GPU-0 critical reboot x1; "
+            "open memory-uncorrectable gpu:GPU-0 critical reset_gpu x1");
+}
+
 TEST(Book, WhatThePortAboveACardSaysIsAboutTheCard) {
   Story story;
   story.node().gpus[1].ports = {*PciAddress::parse("0000:1f:01.0")};

@@ -155,12 +155,12 @@ constexpr auto rules = std::to_array<Named>({
 // firmware follows. One whose clocks are held down by heat or power is slower than its job's others for that.
 using enum Family;
 constexpr auto followers = std::to_array<std::pair<Family, Family>>({
-    {firmware, bus},    {memory, bus},           {board, bus},          {link, bus},
-    {pcie, bus},        {driver, bus},           {application, bus},    {link, firmware},
-    {driver, firmware}, {application, firmware}, {driver, memory},      {application, memory},
-    {driver, board},    {application, board},    {driver, link},        {application, link},
-    {driver, pcie},     {application, pcie},     {application, driver}, {pace, heat},
-    {pace, power},
+    {unopened, bus},       {unopened, firmware},  {firmware, bus},    {memory, bus},
+    {board, bus},          {link, bus},           {pcie, bus},        {driver, bus},
+    {application, bus},    {link, firmware},      {driver, firmware}, {application, firmware},
+    {driver, memory},      {application, memory}, {driver, board},    {application, board},
+    {driver, link},        {application, link},   {driver, pcie},     {application, pcie},
+    {application, driver}, {pace, heat},          {pace, power},
 });
 
 const Cause& row(Id id) { return rows().at(static_cast<std::size_t>(id)); }

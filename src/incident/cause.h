@@ -14,6 +14,7 @@ namespace stoker::incident {
 
 enum class Family : std::uint8_t {
   bus,
+  unopened,
   firmware,
   memory,
   board,

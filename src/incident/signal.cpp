@@ -140,23 +140,11 @@ Severity severity_of(const Cause& cause, Action action) {
   return action == Action::observe ? std::min(cause.severity, Severity::warning) : cause.severity;
 }
 
-// Ports that lead to this device and to no other of those that are known, so that their word is about it alone.
-std::vector<PciAddress> own_ports(const PciPath& path, const NodeDevices& devices) {
-  const auto leads_on = [&](const PciAddress& port, const PciPath& other) {
-    return other.device != path.device &&
-           std::ranges::find(other.bridges, port) != other.bridges.end();
-  };
-  std::vector<PciAddress> own;
-  for (const auto& port : path.bridges) {
-    const bool shared =
-        std::ranges::any_of(devices.gpus,
-                            [&](const auto& gpu) { return leads_on(port, gpu.second.path); }) ||
-        std::ranges::any_of(devices.nics, [&](const NicInfo& nic) {
-          return nic.place && leads_on(port, nic.place->path);
-        });
-    if (!shared) own.push_back(port);
-  }
-  return own;
+// The port that the card sits in: a link of PCIe has one device at its end. What lies above it may lead to others too,
+// which nobody has listed here (disks, say).
+std::vector<PciAddress> own_port(const PciPath& path) {
+  if (path.bridges.empty()) return {};
+  return {path.bridges.back()};
 }
 
 }  // namespace
@@ -180,8 +168,7 @@ NodeView view_of(const store::Snapshot& snapshot, std::string boot) {
     }
     if (snapshot.devices != nullptr) {
       const auto place = snapshot.devices->gpus.find(gpu.info.pci);
-      if (place != snapshot.devices->gpus.end())
-        seen.ports = own_ports(place->second.path, *snapshot.devices);
+      if (place != snapshot.devices->gpus.end()) seen.ports = own_port(place->second.path);
     }
     for (const auto& process : gpu.processes)
       add_once(seen.programs, program_of(process.pid, view));

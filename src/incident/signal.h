@@ -27,7 +27,7 @@ struct NodeView {
     bool answers = false;
     std::vector<std::string> programs;  // that run on it, as in Incident::programs
     std::vector<std::string> linked;    // addresses of the GPUs at the other ends of its NVLinks
-    std::vector<PciAddress> ports;      // PCIe ports above it that lead to nothing else
+    std::vector<PciAddress> ports;      // the PCIe port that it sits in; empty: not known
   };
   std::string hostname;
   std::string boot;      // boot id; empty: not known

@@ -79,6 +79,15 @@ void read_netdev(const Env& env, RdmaPort& port) {
 
 }  // namespace
 
+// What every port has, so that its absence is said.
+std::string RdmaPortReader::needed(RdmaPort& port, const std::string& folder,
+                                   const std::string& file) const {
+  const auto text = env_.read_file(folder + file, a_page);
+  if (text) return std::string(trimmed(text->substr(0, text->find('\n'))));
+  port.unread.push_back(fmt::format("{}: {}", file, text.error().describe()));
+  return {};
+}
+
 void RdmaPortReader::read_counters(RdmaPort& port, const std::string& folder,
                                    std::string_view group) {
   const auto names = env_.list_folder(fmt::format("{}{}", folder, group));
@@ -106,8 +115,8 @@ RdmaPort RdmaPortReader::read_port(const std::string& device, const std::string&
   RdmaPort port{.device = device, .port = number};
   port.model = first_line(env_, fmt::format("{}/{}/hca_type", rdma_class, device));
   port.link_layer = first_line(env_, folder + "link_layer");
-  port.state = behind_number(first_line(env_, folder + "state"));
-  port.physical = behind_number(first_line(env_, folder + "phys_state"));
+  port.state = behind_number(needed(port, folder, "state"));
+  port.physical = behind_number(needed(port, folder, "phys_state"));
   port.rate = first_line(env_, folder + "rate");
   port.lid = hexadecimal(first_line(env_, folder + "lid"));
   port.sm_lid = hexadecimal(first_line(env_, folder + "sm_lid"));

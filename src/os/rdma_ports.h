@@ -25,6 +25,8 @@ class RdmaPortReader {
 
  private:
   RdmaPort read_port(const std::string& device, const std::string& folder, unsigned number);
+  [[nodiscard]] std::string needed(RdmaPort& port, const std::string& folder,
+                                   const std::string& file) const;
   void read_counters(RdmaPort& port, const std::string& folder, std::string_view group);
 
   const Env& env_;

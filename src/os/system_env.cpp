@@ -73,6 +73,10 @@ class SystemEnv final : public Env {
 
   [[nodiscard]] Result<std::vector<std::string>> list_folder(std::string_view path) const override {
     auto fd = open(path, O_DIRECTORY);
+    // What stands there and is no folder is not the same as nothing.
+    if (!fd && fd.error().code() == ErrorCode::not_found && exists(path)) {
+      return fail(ErrorCode::io, real_path(path) + " is no folder");
+    }
     if (!fd) return fail(fd.error());
     DIR* folder = ::fdopendir(fd->get());
     if (folder == nullptr) return fail(Error::from_errno(errno, "list " + real_path(path)));
