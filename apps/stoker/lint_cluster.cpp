@@ -85,6 +85,12 @@ class ClusterLook {
           "kinds of {}: not looked at, whether they are served is not known ({})", group, why));
       if (is_alert_group(group)) facts_.seen.alerts = false;
     }
+    const bool has_pods = std::ranges::any_of(served->resources, [](const Resource& resource) {
+      return is_kind(pods, resource.group, resource.kind);
+    });
+    // Every cluster has them: this server is none, or hides what it serves.
+    if (!has_pods)
+      look_.unread.emplace_back("pods: not looked at (the server does not say that it lists them)");
     for (const Resource& resource : served->resources) list(resource);
     if (whole) look_at_the_whole();
     return std::move(look_);
@@ -118,7 +124,7 @@ class ClusterLook {
         });
     if (result.outcome == ListOutcome::complete) {
       owners_.add_kind(resource.group, resource.kind);
-    } else if (result.outcome != ListOutcome::not_served) {
+    } else {
       not_looked_at(resource, result);
     }
     std::ranges::move(part.findings, std::back_inserter(look_.findings));

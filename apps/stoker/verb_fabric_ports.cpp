@@ -8,6 +8,7 @@
 #include "base/duration.h"
 #include "command_line.h"
 #include "fabric/node_ports.h"
+#include "model/wrap.h"
 #include "os/rdma_ports.h"
 #include "os/system_env.h"
 #include "verbs.h"
@@ -34,10 +35,11 @@ struct FabricPortsFlags {
 };
 
 std::string line_of(const RdmaPort& port) {
-  return fmt::format("{:<16} {:<10} {:<8} {:<10} {}\n", fabric::port_text(port),
-                     port.link_layer.empty() ? "?" : port.link_layer,
-                     port.state.empty() ? "?" : port.state,
-                     port.physical.empty() ? "?" : port.physical, port.rate);
+  return printable(fmt::format("{:<16} {:<10} {:<8} {:<10} {}", fabric::port_text(port),
+                               port.link_layer.empty() ? "?" : port.link_layer,
+                               port.state.empty() ? "?" : port.state,
+                               port.physical.empty() ? "?" : port.physical, port.rate)) +
+         "\n";
 }
 
 void print_ports(const RdmaPorts& now, const std::vector<Finding>& findings) {
@@ -45,6 +47,7 @@ void print_ports(const RdmaPorts& now, const std::vector<Finding>& findings) {
     fmt::print("{}", line_of(port));
     for (const auto& line : port.unread) fmt::print("  not read: {}\n", line);
   }
+  for (const auto& line : now.unread) fmt::print("not read: {}\n", line);
   if (!findings.empty()) fmt::print("\n{}", render_table(findings, table_style()));
   fmt::print("\n{} finding{}\n", findings.empty() ? "no" : std::to_string(findings.size()),
              findings.size() == 1 ? "" : "s");
@@ -58,7 +61,7 @@ int run(const FabricPortsFlags& flags) {
   os::RdmaPortReader reader(*env, {flags.left_out.begin(), flags.left_out.end()});
   const RdmaPorts before = reader.read();
   if (!before.problem.empty()) return complain(before.problem);
-  if (before.ports.empty()) {
+  if (before.ports.empty() && before.unread.empty()) {
     return complain(
         "there is no port below /sys/class/infiniband: the node has no RDMA card, its driver is "
         "not "
@@ -77,7 +80,7 @@ int run(const FabricPortsFlags& flags) {
       findings, [](const Finding& one) { return one.severity >= Severity::warning; });
   if (found) return exit_found;
   const bool all_read =
-      now.problem.empty() &&
+      now.problem.empty() && now.unread.empty() &&
       std::ranges::all_of(now.ports, [](const RdmaPort& port) { return port.unread.empty(); });
   return all_read ? exit_nothing_wrong : exit_could_not;
 }

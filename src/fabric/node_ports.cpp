@@ -114,13 +114,15 @@ class PortJudge {
   }
 
   void judge_state(const RdmaPort& port) {
-    if (!port.physical.empty() && port.physical != "LinkUp") {
+    if (is_down(port)) {
       const auto up = kinds_.up(port);
-      Finding& finding =
-          tell(PortRule::down, port, fmt::format("{} is down ({})", port_text(port), port.physical),
-               {fmt::format("of {} ports of its kind {} are up", up.ports, up.so)});
-      // Where few are used, one more that is not is no news.
-      if (up.so * 2 < up.ports) finding.severity = Severity::info;
+      Finding& finding = tell(PortRule::down, port,
+                              fmt::format("{} is down ({})", port_text(port),
+                                          port.physical.empty() ? port.state : port.physical),
+                              {fmt::format("of {} ports of its kind {} are up", up.ports, up.so)});
+      // Where few are used, one more that is not is no news; a node without any link has none that works.
+      const bool any_up = std::ranges::any_of(now_.ports, is_linked);
+      if (any_up && up.so * 2 < up.ports) finding.severity = Severity::info;
       return;
     }
     const bool waits = port.state == "INIT" || port.state == "ARMED";

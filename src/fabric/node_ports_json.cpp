@@ -75,6 +75,8 @@ std::string ports_json(const RdmaPorts& now, const RdmaPorts* before,
   JsonWriter json;
   json.begin_object().member("schema", "stoker.dev/v1/port").key("ports").begin_array();
   for (const RdmaPort& port : now.ports) write_port(json, port, before);
+  json.end_array().key("unread").begin_array();
+  for (const auto& line : now.unread) json.value(line);
   json.end_array().key("findings").begin_array();
   for (const Finding& finding : findings) write_finding(json, finding);
   json.end_array().end_object();

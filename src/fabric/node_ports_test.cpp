@@ -79,6 +79,14 @@ TEST(NodePorts, WhatMostOfAKindAreIsWhatOneShouldBe) {
   EXPECT_EQ(findings[0].severity, Severity::info) << "nobody knows which are meant to be used";
 }
 
+TEST(NodePorts, ANodeWithoutAnyLinkIsNotFine) {
+  RdmaPorts ports = rack();
+  for (RdmaPort& port : ports.ports) port.state = "DOWN";  // whatever the physical state says
+  const auto findings = judge_ports(ports, nullptr);
+  ASSERT_EQ(findings.size(), 8U);
+  EXPECT_EQ(findings[0].severity, Severity::warning);
+}
+
 TEST(NodePorts, ALinkThatNobodyConfiguresIsAMatterOfTheSubnetManager) {
   RdmaPorts ports = rack();
   ports.ports[0].state = "INIT";

@@ -11,8 +11,6 @@ bool same_kind(const RdmaPort& one, const RdmaPort& other) {
   return one.model == other.model && one.link_layer == other.link_layer;
 }
 
-bool linked(const RdmaPort& port) { return port.physical == "LinkUp"; }
-
 // "400 Gb/sec (4X NDR)" (drivers/infiniband/core/sysfs.c, rate_show); 0: not told.
 double gbps_of(const std::string& rate) {
   double gbps = 0;
@@ -32,7 +30,7 @@ std::optional<Value> usual(std::span<const RdmaPort> ports, const RdmaPort& port
   std::map<Value, std::size_t> votes;
   std::size_t all = 0;
   for (const RdmaPort& other : ports) {
-    if (!same_kind(port, other) || !linked(other)) continue;
+    if (!same_kind(port, other) || !is_linked(other)) continue;
     ++all;
     if (const std::optional<Value> value = value_of(other)) ++votes[*value];
   }
@@ -43,6 +41,12 @@ std::optional<Value> usual(std::span<const RdmaPort> ports, const RdmaPort& port
 }
 
 }  // namespace
+
+bool is_linked(const RdmaPort& port) { return port.physical == "LinkUp" && port.state != "DOWN"; }
+
+bool is_down(const RdmaPort& port) {
+  return port.state == "DOWN" || (!port.physical.empty() && port.physical != "LinkUp");
+}
 
 bool has_routable_gid(const RdmaPort& port) {
   return std::ranges::any_of(port.gids, [](const RdmaGid& gid) {
@@ -55,13 +59,13 @@ PortKinds::Share PortKinds::up(const RdmaPort& port) const {
   for (const RdmaPort& other : ports_) {
     if (!same_kind(port, other)) continue;
     ++share.ports;
-    share.so += linked(other) ? 1 : 0;
+    share.so += is_linked(other) ? 1 : 0;
   }
   return share;
 }
 
 std::optional<std::string> PortKinds::usual_rate(const RdmaPort& port) const {
-  if (!linked(port) || port.rate.empty()) return std::nullopt;
+  if (!is_linked(port) || port.rate.empty()) return std::nullopt;
   auto rate = usual<std::string>(ports_, port, [](const RdmaPort& other) {
     return other.rate.empty() ? std::nullopt : std::optional(other.rate);
   });

@@ -10,6 +10,10 @@
 
 namespace stoker::fabric {
 
+// Has it a link, by what it tells? Neither is so of one that tells nothing.
+bool is_linked(const RdmaPort& port);
+bool is_down(const RdmaPort& port);
+
 // An IPv4 or global address under RoCE v2: neither a link-local GID nor RoCE v1 is routed.
 bool has_routable_gid(const RdmaPort& port);
 

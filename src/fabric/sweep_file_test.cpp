@@ -33,7 +33,7 @@ std::string problem_of(std::string_view text) {
 
 TEST(SweepFile, SaysWhatIsWrongWithOne) {
   const std::string head = R"({"schema":"stoker.dev/v1/fabric-sweep","taken_ns":1,"nodes":)";
-  EXPECT_EQ(problem_of(head + "[]}"), "");
+  EXPECT_EQ(problem_of(head + "[]}"), "it has no node, so nobody looked at anything");
   EXPECT_NE(problem_of("").find("no sweep of a fabric"), std::string::npos);
   EXPECT_NE(problem_of(R"({"schema":"stoker.dev/v1/finding"})").find("no sweep of a fabric"),
             std::string::npos);

@@ -105,6 +105,9 @@ Result<Port> read_port(const Json& object) {
   Port port;
   port.unread = text_of(object, "unread");
   port.state = link_state_of(text_of(object, "state"));
+  if (port.state == LinkState::unknown && port.unread.empty()) {
+    port.unread = "the file does not tell its state";
+  }
   port.physical = physical_state_of(text_of(object, "physical"));
   port.rate.speed = speed_of(text_of(object, "speed"));
   if (const auto lanes = number_of(object, "lanes")) {
@@ -161,6 +164,8 @@ Result<Sweep> read_sweep(std::string_view text) {
   const Json* nodes = member_of(document, "nodes");
   if (nodes == nullptr || !nodes->is_array())
     return fail(ErrorCode::corrupt, "it has no \"nodes\"");
+  if (nodes->empty())
+    return fail(ErrorCode::corrupt, "it has no node, so nobody looked at anything");
   for (const Json& each : *nodes) {
     const auto guid = read_guid(each.is_object() ? text_of(each, "guid") : "");
     if (!guid) return fail(ErrorCode::corrupt, "a node has no \"guid\" such as 0x0002c90300f0a1b0");

@@ -43,6 +43,7 @@ struct RdmaPorts {
   MonotonicTime at;
   std::vector<RdmaPort> ports;  // by device, mlx5_2 before mlx5_10, and number
   std::string problem;          // why none could be listed (not for want of them); empty: they were
+  std::vector<std::string> unread;  // devices whose ports could not be listed: "mlx5_3: why"
 };
 
 }  // namespace stoker

@@ -180,6 +180,13 @@ TEST_F(KmsgFile, WaitingEndsWhenSomebodyWakesIt) {
   EXPECT_FALSE((*follower)->wait(Milliseconds(600'000), waker));
 }
 
+TEST_F(KmsgFile, AnotherDeviceInItsPlaceIsNotTakenForAQuietKernel) {
+  const auto env = make_system_env("/", "/");
+  const auto log = follow_kmsg(*env, KmsgStart::oldest, "/dev/null");
+  ASSERT_FALSE(log);
+  EXPECT_EQ(log.error().code(), ErrorCode::not_supported);
+}
+
 TEST_F(KmsgFile, AMissingLogIsNotFound) {
   const auto follower = follow_kmsg(*env_, KmsgStart::end, "/dev/kmsg.none");
   ASSERT_FALSE(follower);

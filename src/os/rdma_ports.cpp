@@ -141,9 +141,13 @@ RdmaPorts RdmaPortReader::read() {
   for (const auto& device : *devices) {
     if (left_out_.contains(device)) continue;
     const auto ports = fmt::format("{}/{}/ports/", rdma_class, device);
-    auto numbers = env_.list_folder(ports).value_or(std::vector<std::string>());
-    std::ranges::sort(numbers, natural_less);
-    for (const auto& number : numbers) {
+    auto numbers = env_.list_folder(ports);
+    if (!numbers) {
+      out.unread.push_back(fmt::format("{}: {}", device, numbers.error().describe()));
+      continue;
+    }
+    std::ranges::sort(*numbers, natural_less);
+    for (const auto& number : *numbers) {
       const auto value = whole_number<unsigned>(number);
       if (!value || out.ports.size() >= most_ports) continue;
       out.ports.push_back(read_port(device, ports + number + "/", *value));

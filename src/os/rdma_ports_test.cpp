@@ -98,6 +98,18 @@ TEST_F(RdmaPortFiles, ADeviceThatRefusesACounterIsAskedForNoneAgain) {
   EXPECT_EQ(reader.read().ports[0].unread.size(), 1U) << "it stays said";
 }
 
+TEST_F(RdmaPortFiles, APortOrADeviceThatTellsNoStateIsSaidToBeUnread) {
+  put_port("mlx5_0");
+  fs::remove(root_ / port("mlx5_0") / "phys_state");
+  fs::create_directories(root_ / "sys/class/infiniband/mlx5_1");
+  const auto read = RdmaPortReader(*env_).read();
+  ASSERT_EQ(read.ports.size(), 1U);
+  ASSERT_EQ(read.ports[0].unread.size(), 1U);
+  EXPECT_EQ(read.ports[0].unread[0].rfind("phys_state: ", 0), 0U);
+  ASSERT_EQ(read.unread.size(), 1U);
+  EXPECT_EQ(read.unread[0].rfind("mlx5_1: ", 0), 0U);
+}
+
 TEST_F(RdmaPortFiles, WhatIsLeftOutIsNotReadAndANodeWithoutCardsHasNoProblem) {
   EXPECT_TRUE(RdmaPortReader(*env_).read().problem.empty());
   put_port("mlx5_0");

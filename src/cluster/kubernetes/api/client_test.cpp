@@ -205,6 +205,21 @@ TEST(ListObjects, DoesNotTurnInACircle) {
   EXPECT_EQ(list_pods(server).result.outcome, ListOutcome::failed);
 }
 
+TEST(ListObjects, EndsWhereTheServerHasNoEnd) {
+  FakeApiserver turns([](const std::string& path, const std::string&) -> FakeAnswer {
+    const bool first = path.find("continue=one") != std::string::npos;
+    return {200, page_of(pod("a"), first ? "two" : "one"), ""};
+  });
+  EXPECT_EQ(list_pods(turns).result.outcome, ListOutcome::failed);
+  int pages = 0;
+  FakeApiserver empty([&pages](const std::string&, const std::string&) -> FakeAnswer {
+    return {200, page_of("", std::to_string(++pages)), ""};
+  });
+  const auto listed = list_pods(empty);
+  EXPECT_EQ(listed.result.outcome, ListOutcome::failed);
+  EXPECT_THAT(listed.result.reason, HasSubstr("no end"));
+}
+
 TEST(FindServed, NamesOnlyWhatTheServerHasByItsPreferredVersion) {
   const FakeApiserver server([](const std::string& path, const auto&) -> FakeAnswer {
     if (path == "/apis") {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace stoker::kubernetes {
 namespace {
@@ -49,6 +50,7 @@ class Lister {
       if (answer->status == 410 && !next_.empty() && !again_) {
         again_ = true;
         next_.clear();
+        given_.clear();
         result_ = {};
         start_over();
         continue;
@@ -61,8 +63,11 @@ class Lister {
       result_.objects += page->objects.size();
       ++result_.pages;
       if (page->next.empty()) return result_;
-      if (page->next == next_)
+      if (!given_.insert(page->next).second)
         return end(ListOutcome::failed, "the server gives the same page again");
+      empty_ = page->objects.empty() ? empty_ + 1 : 0;
+      if (empty_ == most_empty)
+        return end(ListOutcome::failed, "the server gives pages without objects and no end");
       next_ = page->next;
     }
   }
@@ -88,7 +93,11 @@ class Lister {
   Client& client_;
   const std::string path_;
   std::size_t limit_;
+  static constexpr std::size_t most_empty = 64;  // in a row
+
   std::string next_;
+  std::set<std::string> given_;  // what the server said for `continue` so far
+  std::size_t empty_ = 0;        // pages without objects in a row
   bool again_ = false;
   ListResult result_;
 };
