@@ -68,6 +68,11 @@ TEST(Cluster, UnhealthyAndMissingGpusAreTold) {
   EXPECT_THAT(
       told({node}, {}),
       ElementsAre("gpu-count-differs: node gpu-1 offers 7 GPUs, and its labels count 8 GPUs"));
+  NodeText none = node;
+  none.gpus = -1;
+  EXPECT_THAT(
+      told({none}, {}, "gpu-count-differs"),
+      ElementsAre("gpu-count-differs: node gpu-1 offers 0 GPUs, and its labels count 8 GPUs"));
   node.labels += R"(,"nvidia.com/mig.strategy":"single")";
   EXPECT_THAT(told({node}, {}), IsEmpty()) << "MIG counts otherwise";
   node = gpu_node();
@@ -201,11 +206,12 @@ TEST(Cluster, AGpuNodeWithoutExporterAndAlertsIsTold) {
   facts.add_node(document->root());
   facts.add_alerts("{\"data\":{\"a\":\"groups: [{rules: [{alert: X, expr: up}]}]\"}}", true);
   facts.add_alerts("{\"data\":{\"a\":\"nothing\"}}", true);
+  facts.add_alerts("{\"data\":{\"a\":\"groups: [{rules: [{alert: Y, expr: maxid > 1}]}]\"}}", true);
   EXPECT_THAT(
       told_of_cluster(facts),
       ElementsAre(
           "exporter-missing: no exporter of GPU metrics runs as a pod on 1 of 1 GPU node: gpu-1",
-          "xid-alert-missing: none of 1 object with alert rules asks for Xids"));
+          "xid-alert-missing: none of 2 objects with alert rules asks for Xids"));
   facts.seen.alerts = false;
   EXPECT_THAT(told_of_cluster(facts, "xid-alert-missing"), IsEmpty())
       << "not all of them were seen";

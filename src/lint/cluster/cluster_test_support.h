@@ -20,7 +20,7 @@ inline std::string minutes_ago(int minutes) {
 
 struct NodeText {
   std::string name = "gpu-1";
-  int gpus = 8;  // 0: none
+  int gpus = 8;  // 0: it has no such resource; -1: it has none of it
   int usable = -1;
   std::string labels = R"("nvidia.com/gpu.product":"NVIDIA-H100-80GB-HBM3")";
   std::string taints = R"({"key":"nvidia.com/gpu","effect":"NoSchedule"})";
@@ -30,8 +30,9 @@ struct NodeText {
 
 inline std::string node_json(const NodeText& node) {
   const auto resources = [&](int gpus) {
-    return fmt::format(R"({{"cpu":"{}","memory":"{}","pods":"110"{}}})", node.cpu, node.memory,
-                       node.gpus > 0 ? fmt::format(R"(,"nvidia.com/gpu":"{}")", gpus) : "");
+    return fmt::format(
+        R"({{"cpu":"{}","memory":"{}","pods":"110"{}}})", node.cpu, node.memory,
+        node.gpus != 0 ? fmt::format(R"(,"nvidia.com/gpu":"{}")", std::max(gpus, 0)) : "");
   };
   return fmt::format(
       R"({{"apiVersion":"v1","kind":"Node","metadata":{{"name":"{}","labels":{{{}}}}},"spec":{{"taints":[{}]}},)"

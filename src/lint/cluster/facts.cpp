@@ -26,10 +26,19 @@ bool holds_alerts(std::string_view text) {
          text.find("expr:") != std::string_view::npos;
 }
 
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+
+// DCGM_FI_DEV_XID_ERRORS, stoker_xid_total; not "maxid".
 bool asks_for_xids(std::string_view text) {
   constexpr std::string_view word = "xid";
-  const auto same = [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a + 32 : a) == b; };
-  return std::search(text.begin(), text.end(), word.begin(), word.end(), same) != text.end();
+  const auto same = [](char a, char b) { return lower(a) == b; };
+  for (const auto* at = text.begin(); at != text.end(); ++at) {
+    at = std::search(at, text.end(), word.begin(), word.end(), same);
+    if (at == text.end()) return false;
+    const char before = at == text.begin() ? ' ' : lower(*(at - 1));
+    if (before < 'a' || before > 'z') return true;
+  }
+  return false;
 }
 
 }  // namespace

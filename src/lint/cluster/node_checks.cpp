@@ -37,7 +37,9 @@ void check_count(const ClusterReport& report, const NodeFacts& node) {
   const auto replicas = whole_number<int>(node.label("nvidia.com/gpu.replicas")).value_or(1);
   const double offered = amount_of(node.capacity, "nvidia.com/gpu") +
                          amount_of(node.capacity, "nvidia.com/gpu.shared");
-  if (!count || replicas < 1 || is_mig(node) || offered <= 0) return;
+  if (!count || replicas < 1 || is_mig(node)) return;
+  // No such resource at all: dynamic allocation, or names of one's own. Of one that stands at 0 the plugin once told.
+  if (offered <= 0 && (node.has_gpus() || !node.capacity.contains("nvidia.com/gpu"))) return;
   const double expected = static_cast<double>(*count) * replicas;
   if (offered >= expected) return;
   report.add("gpu-count-differs", node_entity(node),
@@ -83,9 +85,9 @@ bool has_other_nodes(const ClusterReport& report) {
 
 void check_labels(const ClusterReport& report) {
   const auto nodes = gpu_nodes(report);
+  for (const auto& node : report.facts.nodes()) check_count(report, node);
   std::vector<std::string> unnamed;
   for (const auto* node : nodes) {
-    check_count(report, *node);
     if (!names_its_gpu(*node)) unnamed.push_back(node->name);
   }
   if (unnamed.empty()) return;
