@@ -67,12 +67,75 @@ TEST(DiagVerb, RefusesABusyCardAndWhatIsNotThere) {
   const auto busy = run_stoker(diag({"--test", "pcie", "--data", folder.path()}));
   EXPECT_EQ(busy.status, 2);
   EXPECT_NE(busy.err.find("GPU 1: process"), std::string::npos) << busy.err;
+  const auto told = run_stoker(diag({"--test", "pcie", "--data", folder.path(), "-o", "json"}));
+  EXPECT_NE(told.out.find("\"not_tested\": 16"), std::string::npos) << told.out;
   EXPECT_EQ(run_stoker(diag({"--test", "pcie", "--data", folder.path(), "--allow-busy"})).status,
             0);
   EXPECT_EQ(run_stoker(diag({"--gpu", "9"})).status, 2);
   EXPECT_EQ(run_stoker(diag({"--test", "memroy"})).status, 2);
   EXPECT_EQ(run_stoker(diag({"--level", "3"})).status, 2);
   EXPECT_EQ(run_stoker(diag({"--level", "2", "--fault", "wrongsm"})).status, 2);
+}
+
+TEST(DiagVerb, RefusesAFaultOrInjectionThatWouldNotBeMade) {
+  for (const auto& more : std::vector<std::vector<std::string>>{
+           {"--level", "1", "--fault", "nonsense"},
+           {"--test", "compute_fp32", "--inject", "bit-flips=1000"},
+           {"--test", "memory", "--inject", "wrong-sm=1"},
+           {"--test", "memory", "--inject", "bit-flips=0"},
+           {"--test", "compute", "--inject", "wrong-sm=8"},
+           {"--test", "compute", "--fault", "wrong-sm=100"},
+           {"--test", "memory", "--fault", "stuck-bit=1e12"},
+           {"--test", "memory", "--fault", "stuck-bit=nan"},
+           {"--test", "pcie", "--fault", "slow-pcie=-2"},
+           {"--test", "memory", "--memory-share", "nan"}}) {
+    const auto seen = run_stoker(diag(more));
+    EXPECT_EQ(seen.status, 2) << more.back();
+    EXPECT_EQ(seen.out, "") << more.back();
+  }
+}
+
+TEST(DiagVerb, TellsAFaultThatItMetOnTheWayAndPassesNothingThatItDidNotMake) {
+  EXPECT_EQ(run_stoker(diag({"--test", "tensor_8192", "--fault", "wrong-sm=2@1"})).status, 1);
+  EXPECT_EQ(run_stoker(diag({"--test", "cublas_8192"})).status, 2);  // there is no cuBLAS
+}
+
+// A folder with an idle node of four cards.
+void make_idle_node(const TempFolder& folder) {
+  ASSERT_EQ(run_stoker({"sim", "node", "hgx-h200x4", "--data", folder.path()}).status, 0);
+  ASSERT_EQ(run_stoker({"sim", "load", "idle", "--data", folder.path()}).status, 0);
+}
+void inject(const TempFolder& folder, const std::vector<std::string>& fault) {
+  std::vector<std::string> all = {"sim", "inject", "--data", folder.path()};
+  all.insert(all.end(), fault.begin(), fault.end());
+  ASSERT_EQ(run_stoker(all).status, 0);
+}
+
+TEST(DiagVerb, NamesACardThatCantBeOpenedAndDoesNotPassWithoutIt) {
+  const TempFolder folder;
+  make_idle_node(folder);
+  inject(folder, {"xid", "79", "--gpu", "3"});
+  const auto seen = run_stoker(diag({"--test", "pcie_both", "--data", folder.path()}));
+  EXPECT_EQ(seen.status, 2) << seen.out << seen.err;
+  EXPECT_NE(seen.out.find("3 passed, 0 failed, 1 not tested"), std::string::npos) << seen.out;
+  EXPECT_NE(seen.out.find("GPU is lost"), std::string::npos) << seen.out;
+  EXPECT_EQ(run_stoker(diag({"--data", folder.path()})).status, 1);
+}
+
+TEST(DiagVerb, PassesNoStateWhoseLimitWasNotRead) {
+  for (const auto& [call, test] : std::vector<std::pair<const char*, const char*>>{
+           {"nvmlDeviceGetMaxPcieLinkWidth", "state_pcie"},
+           {"nvmlDeviceGetPowerManagementDefaultLimit", "state_power_limit"},
+           {"nvmlDeviceGetEccMode", "state_ecc"},
+           {"nvmlDeviceGetNvLinkState", "state_nvlink"}}) {
+    const TempFolder folder;
+    make_idle_node(folder);
+    inject(folder, {"fail", "--call", call, "--return", "UNKNOWN"});
+    const auto seen = run_stoker(diag({"--level", "1", "--data", folder.path(), "-o", "junit"}));
+    EXPECT_EQ(seen.status, 2) << call << seen.out;
+    const auto at = seen.out.find("name=\"" + std::string(test) + "\"><error");
+    EXPECT_NE(at, std::string::npos) << call << seen.out;
+  }
 }
 
 TEST(DiagVerb, FailsAStateThatIsWrong) {

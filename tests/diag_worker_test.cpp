@@ -76,6 +76,13 @@ TEST(DiagWorker, SaysThatTheWorkerDied) {
   EXPECT_EQ(report.found.size(), 4U);
 }
 
+TEST(DiagWorker, OpensNoCardWhereThePlanNamesNone) {
+  diag::Plan plan{.steps = {diag::Step::memory}};
+  const auto report = diag::run_in_worker(plan, built_program(), {});
+  EXPECT_NE(report.problem.find("names no card"), std::string::npos) << report.problem;
+  EXPECT_TRUE(report.found.empty());
+}
+
 TEST(DiagWorker, SaysWhyThereIsNoCardWithoutTheCudaDriver) {
   auto plan = two_cards({});
   plan.simulated.clear();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "os/node_devices.h"
 #include "settings_parts.h"
 
 namespace stoker::app {
@@ -92,6 +93,8 @@ DiagNode::DiagNode(SourceParts parts, const store::StoreOptions& options)
       told_({&store_, sampled_.get()}),
       derive_(told_),
       source_(std::move(parts.source)) {
+  // Where the cards are, so that one of which the driver does not tell has a name too.
+  store_.on_node_devices(os::read_node_devices(*env_));
   source_->start(derive_);
 }
 

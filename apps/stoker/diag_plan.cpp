@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdlib>
 #include <optional>
 
@@ -39,46 +40,57 @@ Result<FaultWord> parse_fault(const std::string& text) {
   return out;
 }
 
-// One fault of a simulated card: its name, the value that is taken if none is given, and what it does.
+constexpr std::uint32_t simulated_multiprocessors = 8;
+constexpr std::uint64_t simulated_bytes = 8 << 20;
+
+// One fault of a simulated card: its name, the value that is taken if none is given, the least and the most that it may
+// be, and what it does.
 struct FaultRow {
   const char* name;
   const char* fallback;
+  double least;
+  double most;
   const char* help;
   void (*set)(HostFaults& faults, double value);
 };
 
 const std::array<FaultRow, 10> fault_rows = {{
-    {"stuck-bit", "4096", "a bit of this 32-bit word of its memory is always 1",
+    {"stuck-bit", "4096", 0, static_cast<double>(simulated_bytes / 4 - 1),
+     "a bit of this 32-bit word of its memory is always 1",
      [](HostFaults& faults, double value) {
        faults.stuck_bit = diag::StuckBit{static_cast<std::uint64_t>(value), 5, true};
      }},
-    {"wrong-sm", "0", "this SM computes wrongly",
+    {"wrong-sm", "0", 0, simulated_multiprocessors - 1, "this SM computes wrongly",
      [](HostFaults& faults, double value) {
        faults.wrong_multiprocessor = static_cast<int>(value);
      }},
-    {"slow-memory", "2", "its memory is so many times slower",
+    {"slow-memory", "2", 1, 1e6, "its memory is so many times slower",
      [](HostFaults& faults, double value) { faults.slow_memory = value; }},
-    {"slow-pcie", "2", "its PCIe link is",
+    {"slow-pcie", "2", 1, 1e6, "its PCIe link is",
      [](HostFaults& faults, double value) { faults.slow_pcie = value; }},
-    {"slow-link", "2", "its NVLinks are",
+    {"slow-link", "2", 1, 1e6, "its NVLinks are",
      [](HostFaults& faults, double value) { faults.slow_link = value; }},
-    {"throttle", "2", "its tensor cores are, as a card that holds its clocks down",
+    {"throttle", "2", 1, 1e6, "its tensor cores are, as a card that holds its clocks down",
      [](HostFaults& faults, double value) { faults.slow_tensor = value; }},
-    {"no-memory", "1", "every allocation fails",
+    {"no-memory", "1", 0, 1, "every allocation fails",
      [](HostFaults& faults, double value) { faults.no_memory = value != 0; }},
-    {"no-peer", "1", "reaches no other card",
+    {"no-peer", "1", 0, 1, "reaches no other card",
      [](HostFaults& faults, double value) { faults.no_peer = value != 0; }},
-    {"dead", "1", "every call fails",
+    {"dead", "1", 0, 1, "every call fails",
      [](HostFaults& faults, double value) { faults.dead = value != 0; }},
-    {"hang", "1", "a launch does not return",
+    {"hang", "1", 0, 1, "a launch does not return",
      [](HostFaults& faults, double value) { faults.hangs = value != 0; }},
 }};
 
-Result<double> number_of(const std::string& text, const std::string& what) {
+// A number from `least` to `most`; whole ones where a fault counts them.
+Result<double> fault_value(const std::string& given, const FaultRow& row, const std::string& what) {
+  const std::string text = given.empty() ? row.fallback : given;
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
-  if (!text.empty() && end == text.c_str() + text.size()) return value;
-  return fail(ErrorCode::invalid_input, fmt::format("'{}': '{}' is no number", what, text));
+  // A comparison with "not a number" is false.
+  if (end == text.c_str() + text.size() && value >= row.least && value <= row.most) return value;
+  return fail(ErrorCode::invalid_input, fmt::format("--fault {}: '{}' is no number from {} to {}",
+                                                    what, text, row.least, row.most));
 }
 
 Result<void> apply_fault(const std::string& text, std::vector<diag::HostCardOptions>& cards) {
@@ -94,7 +106,7 @@ Result<void> apply_fault(const std::string& text, std::vector<diag::HostCardOpti
                 fmt::format("--fault: there is no '{}'; there are {}", word->name,
                             listed(closest_first(word->name, names))));
   }
-  const auto value = number_of(word->value.empty() ? row->fallback : word->value, text);
+  const auto value = fault_value(word->value, *row, text);
   if (!value) return fail(value.error());
   bool any = false;
   for (auto& card : cards) {
@@ -116,9 +128,9 @@ diag::HostCardOptions host_card_of(const store::GpuSnapshot& gpu) {
                .name = gpu.info.name,
                .pci = gpu.info.pci.sysfs(),
                .compute_capability = gpu.info.compute_capability,
-               .multiprocessors = 8,
+               .multiprocessors = simulated_multiprocessors,
                .shared_bytes = 1 << 16,
-               .memory_bytes = 8 << 20,
+               .memory_bytes = simulated_bytes,
                .simulated = true};
   const diag::CardTraits traits{.name = gpu.info.name,
                                 .pcie_generation = gpu.info.max_pcie_generation,
@@ -134,20 +146,30 @@ diag::HostCardOptions host_card_of(const store::GpuSnapshot& gpu) {
   return out;
 }
 
-Result<void> apply_injection(const std::string& text, diag::Injection& injection) {
+// What can't be injected by what runs is refused: it would be told as a card that passed.
+Result<void> apply_injection(const std::string& text, diag::Plan& plan) {
   const auto word = parse_fault(text);
   if (!word) return fail(word.error());
   const auto number = whole_number<std::uint32_t>(word->value);
-  if (number && !word->gpu && word->name == "bit-flips") {
-    injection.bit_flips = *number;
-    return {};
+  const bool flips = word->name == "bit-flips" && number > 0U;
+  // The numbers of SMs that there are have four digits at most.
+  const bool wrong = word->name == "wrong-sm" && number < 10000U;
+  if (!number || word->gpu || (!flips && !wrong)) {
+    return fail(ErrorCode::invalid_input,
+                fmt::format("--inject: '{}' is neither bit-flips=N, 1 or more, nor wrong-sm=N, a "
+                            "number of an SM; both are of every card that is tested",
+                            text));
   }
-  if (number && !word->gpu && word->name == "wrong-sm") {
-    injection.wrong_multiprocessor = static_cast<int>(*number);
-    return {};
+  const auto step = flips ? diag::Step::memory : diag::Step::compute;
+  if (std::ranges::find(plan.steps, step) == plan.steps.end()) {
+    return fail(ErrorCode::invalid_input,
+                fmt::format("--inject {}: that is found by the step {}, which is not among what "
+                            "was asked for",
+                            text, diag::to_string(step)));
   }
-  return fail(ErrorCode::invalid_input,
-              fmt::format("--inject: '{}' is neither bit-flips=N nor wrong-sm=N", text));
+  if (flips) plan.injection.bit_flips = *number;
+  if (wrong) plan.injection.wrong_multiprocessor = static_cast<int>(*number);
+  return {};
 }
 
 constexpr auto all_steps =
@@ -183,6 +205,28 @@ Result<void> choose_test(const std::string& name, DiagChoice& choice) {
       ErrorCode::invalid_input,
       fmt::format("--test: there is no '{}'{}; `stoker diag --list` has them all", name,
                   did_you_mean(name, names).empty() ? "" : ", " + did_you_mean(name, names)));
+}
+
+// Ranges of the command line let "not a number" through.
+Result<void> check_numbers(const DiagFlags& flags) {
+  if (!std::isfinite(flags.load_seconds))
+    return fail(ErrorCode::invalid_input, "--load-seconds is a number from 0.1 to 600");
+  if (!std::isfinite(flags.memory_share))
+    return fail(ErrorCode::invalid_input, "--memory-share is a number from 0.01 to 1");
+  return {};
+}
+
+Result<DiagChoice> chosen_tests(const DiagFlags& flags) {
+  DiagChoice out;
+  if (flags.tests.empty()) {
+    out.state = true;
+    if (flags.level == 2) out.steps.assign(all_steps.begin(), all_steps.end());
+    return out;
+  }
+  for (const auto& name : flags.tests) {
+    if (auto ok = choose_test(name, out); !ok) return fail(ok.error());
+  }
+  return out;
 }
 
 }  // namespace
@@ -228,48 +272,49 @@ Result<DiagChoice> choose_tests(const DiagFlags& flags) {
   }
   if (flags.level != 1 && flags.level != 2)
     return fail(ErrorCode::invalid_input, "--level is 1 or 2");
-  DiagChoice out;
-  if (flags.tests.empty()) {
-    out.state = true;
-    if (flags.level == 2) out.steps.assign(all_steps.begin(), all_steps.end());
-    return out;
-  }
-  for (const auto& name : flags.tests) {
-    if (auto ok = choose_test(name, out); !ok) return fail(ok.error());
+  if (auto ok = check_numbers(flags); !ok) return fail(ok.error());
+  auto out = chosen_tests(flags);
+  if (out && out->steps.empty() && !(flags.faults.empty() && flags.injections.empty())) {
+    return fail(ErrorCode::invalid_input,
+                "--fault and --inject are found by active tests: --level 2, or --test");
   }
   return out;
 }
 
 Result<diag::Plan> make_plan(const DiagFlags& flags, const DiagChoice& choice,
                              const store::Snapshot& snapshot,
-                             const std::vector<std::uint32_t>& gpus) {
+                             const std::vector<std::uint32_t>& gpus,
+                             const std::vector<std::uint32_t>& testable) {
   diag::Plan plan{.steps = choice.steps,
                   .memory_share = flags.memory_share,
                   .load_seconds = flags.load_seconds};
-  for (const auto& text : flags.injections) {
-    if (auto ok = apply_injection(text, plan.injection); !ok) return fail(ok.error());
-  }
   const bool simulated = store::is_simulated(snapshot).value_or(false);
-  for (const auto& gpu : snapshot.gpus) {
-    if (std::ranges::find(gpus, gpu.info.index) == gpus.end() ||
-        gpu.state != device::GpuState::present)
-      continue;
-    if (gpu.info.mig_enabled && flags.mig.empty() && !choice.steps.empty()) {
-      return fail(
-          ErrorCode::invalid_input,
-          fmt::format(
-              "GPU {} is in MIG mode: test an instance with --mig UUID, or other cards with --gpu",
-              gpu.info.index));
-    }
-    plan.cards.push_back({gpu.info.index, flags.mig.empty() ? gpu.info.uuid : flags.mig});
-    if (simulated) plan.simulated.push_back(host_card_of(gpu));
-  }
   if (!flags.faults.empty() && !simulated) {
     return fail(ErrorCode::invalid_input,
                 "--fault is of simulated cards (--sim PROFILE); a real card takes --inject");
   }
+  std::vector<diag::HostCardOptions> asked;
+  asked.reserve(gpus.size());
+  for (const auto& gpu : snapshot.gpus) {
+    if (std::ranges::find(gpus, gpu.info.index) != gpus.end()) asked.push_back(host_card_of(gpu));
+  }
   for (const auto& text : flags.faults) {
-    if (auto ok = apply_fault(text, plan.simulated); !ok) return fail(ok.error());
+    if (auto ok = apply_fault(text, asked); !ok) return fail(ok.error());
+  }
+  for (const auto& text : flags.injections) {
+    if (auto ok = apply_injection(text, plan); !ok) return fail(ok.error());
+  }
+  if (const int wrong = plan.injection.wrong_multiprocessor;
+      simulated && wrong >= static_cast<int>(simulated_multiprocessors)) {
+    return fail(ErrorCode::invalid_input,
+                fmt::format("--inject wrong-sm={}: a simulated card has SMs 0 to {}", wrong,
+                            simulated_multiprocessors - 1));
+  }
+  for (const auto& card : asked) {
+    const auto index = card.facts.index;
+    if (std::ranges::find(testable, index) == testable.end()) continue;
+    plan.cards.push_back({index, flags.mig.empty() ? card.facts.uuid : flags.mig});
+    if (simulated) plan.simulated.push_back(card);
   }
   return plan;
 }

@@ -24,11 +24,12 @@ struct DiagChoice {
 // invalid_input: no such level or test.
 Result<DiagChoice> choose_tests(const DiagFlags& flags);
 
-// Steps on `gpus`; of a simulated node its cards are made of threads, with the faults of the flags. invalid_input: no such
-// injection, fault or card for it.
+// Steps on those of `gpus` that are `testable`; of a simulated node its cards are made of threads, with the faults of the
+// flags. A plan without cards tests nothing. invalid_input: no such injection or fault, or none of `gpus` for it.
 Result<diag::Plan> make_plan(const DiagFlags& flags, const DiagChoice& choice,
                              const store::Snapshot& snapshot,
-                             const std::vector<std::uint32_t>& gpus);
+                             const std::vector<std::uint32_t>& gpus,
+                             const std::vector<std::uint32_t>& testable);
 
 std::vector<diag::CardTraits> traits_of(const store::Snapshot& snapshot, bool mig);
 

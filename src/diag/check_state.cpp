@@ -47,9 +47,19 @@ TestResult begin_state(const StateTest& test, const store::GpuSnapshot& gpu) {
           .serial = gpu.info.serial};
 }
 
+// What is only suspected (it has not held for long enough) is no fault, and no pass either.
 void take_finding(const Finding& finding, TestResult& out) {
+  if (finding.state == FindingState::clear) return;
+  if (finding.state == FindingState::suspect && finding.severity >= Severity::warning) {
+    if (out.verdict == Verdict::fail) return;
+    out.verdict = Verdict::not_tested;
+    out.hindered = true;
+    out.reason = fmt::format("suspect: {}", finding.message);
+    return;
+  }
   if (finding.severity >= Severity::warning) {
     out.verdict = Verdict::fail;
+    out.hindered = false;
     if (!out.reason.empty()) out.details.push_back(out.reason);
     out.reason = finding.message;
     if (!finding.fix.empty()) out.details.push_back(finding.fix);
@@ -58,31 +68,81 @@ void take_finding(const Finding& finding, TestResult& out) {
   }
 }
 
-// A link that is down is a fault where the product has all of its links up, or where a sister card has more of them.
-void judge_links(const store::GpuSnapshot& gpu, const store::Snapshot& snapshot, TestResult& out) {
+bool is_hindrance(Reason reason) {
+  return reason != Reason::not_supported && reason != Reason::no_source;
+}
+
+// What a card's reading is compared with, and was not told although the card has it: a limit that is 0 was not read
+// (api.h). Empty: all was. NVML's thresholds of temperature are to go on Ada and later, whose margin stands for them
+// (nvml.h, nvmlDeviceGetTemperatureThreshold).
+std::string unread_beside(std::string_view test, const store::GpuSnapshot& gpu) {
+  const auto unread = [&](FieldId id) {
+    const Reading reading = gpu.readings.get(id);
+    return reading.ok() || !is_hindrance(reading.reason)
+               ? ""
+               : fmt::format("{}: {}", field(id).name, describe(reading.reason));
+  };
+  const auto& info = gpu.info;
+  if (test == "state_pcie" && (info.max_pcie_width == 0 || info.max_pcie_generation == 0))
+    return "how wide and fast its PCIe link can be was not told";
+  if (test == "state_power_limit" && info.power_limit_default_watts <= 0)
+    return "its default power limit was not told";
+  if (test == "state_temperature" && info.slowdown_celsius == 0 && info.shutdown_celsius == 0 &&
+      info.max_operating_celsius == 0 && !gpu.readings.get(FieldId::thermal_margin).ok()) {
+    return "at which temperature it slows down was not told";
+  }
+  if (test == "state_ecc") return unread(FieldId::ecc_mode);
+  return "";
+}
+
+struct LinkCounts {
+  std::size_t here = 0;     // links of this card that are up
+  std::size_t wanted = 0;   // that should be
+  bool has_others = false;  // other cards of the node, which a link could reach
+};
+
+LinkCounts count_links(const store::GpuSnapshot& gpu, const store::Snapshot& snapshot) {
   const auto up = [](const store::GpuSnapshot& one) {
     const Reading reading = one.readings.get(FieldId::nvlink_links_up);
     return reading.ok() ? static_cast<std::size_t>(as_double(reading.value)) : 0;
   };
-  const std::size_t here = up(gpu);
-  std::size_t most = 0;
+  LinkCounts out{.here = up(gpu), .has_others = snapshot.gpus.size() > 1};
   for (const auto& other : snapshot.gpus) {
-    if (other.info.name == gpu.info.name) most = std::max(most, up(other));
+    if (other.info.name == gpu.info.name && !other.info.mig_enabled)
+      out.wanted = std::max(out.wanted, up(other));
   }
-  const bool fixed = limit_of("peer_copy", {.name = gpu.info.name}).has_value();
-  const std::size_t wanted = fixed ? gpu.info.nvlinks.size() : most;
-  out.value = static_cast<double>(here);
-  out.unit = "links";
-  if (wanted == 0) {
+  if (has_nvlink(gpu.info.name)) out.wanted = std::max(out.wanted, gpu.info.nvlinks.size());
+  return out;
+}
+
+// A link that is down is a fault where the product has all of its links up, or where a sister card has more of them. In MIG
+// mode links are off, and a card that is alone in its machine (a part of a board in a VM) may have none that is up.
+void judge_links(const store::GpuSnapshot& gpu, const store::Snapshot& snapshot, TestResult& out) {
+  const Reading reading = gpu.readings.get(FieldId::nvlink_links_up);
+  const LinkCounts links = count_links(gpu, snapshot);
+  const auto leave = [&out](bool hindered, std::string reason) {
     out.verdict = Verdict::not_tested;
-    out.value.reset();
-    out.reason = "no NVLink is up on any card of this kind here, and the product may have none";
+    out.hindered = hindered;
+    out.reason = std::move(reason);
+  };
+  if (gpu.info.mig_enabled) return leave(false, "the card is in MIG mode, without NVLinks");
+  if (!reading.ok()) {
+    // The driver tells no link where it fails, too.
+    if (reading.reason == Reason::not_supported && links.has_others && has_nvlink(gpu.info.name))
+      leave(true, "the state of its NVLinks was not told, and this product has them");
     return;
   }
-  out.limit = static_cast<double>(wanted);
-  if (here >= wanted) return;
+  if (links.here == 0 && !links.has_others)
+    return leave(false, "none of its NVLinks is up, and no other card is here to be reached");
+  if (links.wanted == 0)
+    return leave(false,
+                 "no NVLink is up on any card of this kind here, and the product may have none");
+  out.value = static_cast<double>(links.here);
+  out.unit = "links";
+  out.limit = static_cast<double>(links.wanted);
+  if (links.here >= links.wanted) return;
   out.verdict = Verdict::fail;
-  out.reason = fmt::format("{} of {} NVLinks are up", here, wanted);
+  out.reason = fmt::format("{} of {} NVLinks are up", links.here, links.wanted);
 }
 
 TestResult state_of(const StateTest& test, const store::GpuSnapshot& gpu,
@@ -90,17 +150,21 @@ TestResult state_of(const StateTest& test, const store::GpuSnapshot& gpu,
   TestResult out = begin_state(test, gpu);
   const Reading reading = gpu.readings.get(test.field);
   out.verdict = Verdict::pass;
-  if (test.field == FieldId::nvlink_links_up && reading.ok()) judge_links(gpu, snapshot, out);
-  if (out.verdict == Verdict::fail) return out;
+  if (test.field == FieldId::nvlink_links_up) judge_links(gpu, snapshot, out);
+  if (out.verdict == Verdict::fail || (!out.reason.empty() && out.verdict != Verdict::pass))
+    return out;
   for (const auto& finding : findings) {
     if (is_about(finding, gpu) && has_rule(test.rules, finding.rule)) take_finding(finding, out);
   }
-  if (out.verdict == Verdict::fail) return out;
+  if (out.verdict != Verdict::pass) return out;
   if (!reading.ok()) {
     out.verdict = Verdict::not_tested;
-    out.hindered = reading.reason != Reason::not_supported && reading.reason != Reason::no_source;
+    out.hindered = is_hindrance(reading.reason);
     out.reason = fmt::format("{}: {}", field(test.field).name, describe(reading.reason));
-    return out;
+  } else if (const auto unread = unread_beside(test.name, gpu); !unread.empty()) {
+    out.verdict = Verdict::not_tested;
+    out.hindered = true;
+    out.reason = unread;
   }
   return out;
 }
@@ -108,10 +172,11 @@ TestResult state_of(const StateTest& test, const store::GpuSnapshot& gpu,
 TestResult driver_state(const store::Snapshot& snapshot, const std::vector<Finding>& findings) {
   TestResult out{.name = "driver", .level = 1, .verdict = Verdict::pass};
   for (const auto& finding : findings) {
-    if (finding.entity.kind == EntityKind::node && finding.severity >= Severity::error)
-      take_finding(finding, out);
+    // A card that can't be opened has no results of its own.
+    const bool of_node = finding.entity.kind == EntityKind::node || finding.rule == "gpu-unopened";
+    if (of_node && finding.severity >= Severity::error) take_finding(finding, out);
   }
-  if (out.verdict == Verdict::fail) return out;
+  if (out.verdict != Verdict::pass) return out;
   if (snapshot.source.state != device::SourceState::running || !snapshot.driver) {
     out.verdict = Verdict::not_tested;
     out.hindered = true;
@@ -135,6 +200,15 @@ std::vector<TestResult> check_state(const store::Snapshot& snapshot,
     for (const auto& test : state_tests) out.push_back(state_of(test, gpu, snapshot, findings));
   }
   return out;
+}
+
+bool is_suspected(const std::vector<Finding>& findings) {
+  return std::ranges::any_of(findings, [](const Finding& finding) {
+    return finding.state == FindingState::suspect && finding.severity >= Severity::warning &&
+           std::ranges::any_of(state_tests, [&](const StateTest& test) {
+             return has_rule(test.rules, finding.rule);
+           });
+  });
 }
 
 Users users_of(const store::GpuSnapshot& gpu) {

@@ -12,10 +12,14 @@
 namespace stoker::diag {
 
 // state_* of every card of `snapshot` that is among `gpus` (all, if it is empty), and driver of the node. A finding of
-// warning or worse fails its test; one of info is told. What could not be read is not tested.
+// warning or worse that fires fails its test; one that is suspected makes it hindered; one of info is told. What the card has
+// and could not be read makes it hindered, and so does a limit that was not told.
 std::vector<TestResult> check_state(const store::Snapshot& snapshot,
                                     const std::vector<Finding>& findings,
                                     const std::vector<std::uint32_t>& gpus);
+
+// Is one of these, of a state_* test, only suspected, so that looking on would tell more?
+bool is_suspected(const std::vector<Finding>& findings);
 
 // Who uses a card, so that a test of it would disturb them, or they it: a line each; empty: nobody, as far as was read.
 // `unknown`: the list of processes could not be read.

@@ -14,10 +14,14 @@ store::GpuSnapshot sound_card(std::uint32_t index, const std::string& name = "NV
   gpu.info.uuid = "GPU-" + std::to_string(index);
   gpu.info.name = name;
   gpu.info.nvlinks.resize(18);
+  gpu.info.max_pcie_width = 16;
+  gpu.info.max_pcie_generation = 5;
+  gpu.info.slowdown_celsius = 90;
+  gpu.info.power_limit_default_watts = 700;
   gpu.process_outcome = Reading::of(std::int64_t{0}, {});
-  for (const FieldId id :
-       {FieldId::power, FieldId::recovery_action, FieldId::row_remap_failure, FieldId::temperature,
-        FieldId::throttle_reasons, FieldId::pcie_width, FieldId::memory_used}) {
+  for (const FieldId id : {FieldId::power, FieldId::recovery_action, FieldId::row_remap_failure,
+                           FieldId::temperature, FieldId::throttle_reasons, FieldId::pcie_width,
+                           FieldId::power_limit, FieldId::memory_used}) {
     gpu.readings.set(id, Reading::of(std::int64_t{0}, {Seconds(1)}));
   }
   gpu.readings.set(FieldId::nvlink_links_up, Reading::of(std::int64_t{18}, {Seconds(1)}));
@@ -74,17 +78,70 @@ TEST(CheckState, FailsByAFindingOfWarningOrWorseAndTellsALesserOne) {
   EXPECT_EQ(state(node, "state_row_remap", 1, {told}).reason, "a row waits");
 }
 
-TEST(CheckState, FailsLinksThatAreDownWhereTheProductHasThemUp) {
+TEST(CheckState, PassesNothingWhoseLimitWasNotTold) {
+  auto card = sound_card(0);
+  EXPECT_EQ(state(node_of({card}), "state_pcie").verdict, Verdict::pass);
+  card.info.max_pcie_width = 0;
+  card.info.slowdown_celsius = 0;
+  card.info.power_limit_default_watts = 0;
+  for (const char* test : {"state_pcie", "state_temperature", "state_power_limit"}) {
+    EXPECT_TRUE(state(node_of({card}), test).hindered) << test;
+    EXPECT_EQ(state(node_of({card}), test).verdict, Verdict::not_tested) << test;
+  }
+  card.readings.set(FieldId::thermal_margin, Reading::of(std::int64_t{30}, {Seconds(1)}));
+  EXPECT_EQ(state(node_of({card}), "state_temperature").verdict, Verdict::pass);
+}
+
+TEST(CheckState, FailsNothingThatIsOnlySuspected) {
+  const auto node = node_of({sound_card(0)});
+  Finding brake{.rule = "throttle-power-brake",
+                .severity = Severity::error,
+                .state = FindingState::suspect,
+                .entity = {EntityKind::gpu, "GPU-0"},
+                .message = "held down"};
+  EXPECT_TRUE(is_suspected({brake}));
+  EXPECT_EQ(state(node, "state_throttle", 0, {brake}).verdict, Verdict::not_tested);
+  EXPECT_TRUE(state(node, "state_throttle", 0, {brake}).hindered);
+  EXPECT_EQ(state(node, "state_throttle", 0, {brake}).reason, "suspect: held down");
+  Finding fires = brake;
+  fires.state = FindingState::firing;
+  EXPECT_FALSE(is_suspected({fires}));
+  EXPECT_EQ(state(node, "state_throttle", 0, {brake, fires}).verdict, Verdict::fail);
+  EXPECT_EQ(state(node, "state_throttle", 0, {fires, brake}).verdict, Verdict::fail);
+}
+
+TEST(CheckState, FailsLinksThatAreDownWhereTheProductOrASisterHasThemUp) {
   auto all_down = sound_card(0);
   all_down.readings.set(FieldId::nvlink_links_up, Reading::of(std::int64_t{0}, {Seconds(2)}));
-  const auto alone = state(node_of({all_down}), "state_nvlink");
-  EXPECT_EQ(alone.verdict, Verdict::fail);
-  EXPECT_EQ(alone.reason, "0 of 18 NVLinks are up");
+  const auto dead = state(node_of({all_down, sound_card(1)}), "state_nvlink");
+  EXPECT_EQ(dead.verdict, Verdict::fail);
+  EXPECT_EQ(dead.reason, "0 of 18 NVLinks are up");
   auto bridged = all_down;
   bridged.info.name = "NVIDIA A30";  // has a bridge, or none
-  EXPECT_EQ(state(node_of({bridged}), "state_nvlink").verdict, Verdict::not_tested);
+  auto other = bridged;
+  other.info.index = 1;
+  EXPECT_EQ(state(node_of({bridged, other}), "state_nvlink").verdict, Verdict::not_tested);
   EXPECT_EQ(state(node_of({bridged, sound_card(1, "NVIDIA A30")}), "state_nvlink").verdict,
             Verdict::fail);
+}
+
+TEST(CheckState, HasNoNvlinkToTestInMigModeOrOnTheOnlyCard) {
+  auto card = sound_card(0);
+  card.readings.set(FieldId::nvlink_links_up, Reading::of(std::int64_t{0}, {Seconds(2)}));
+  const auto alone = state(node_of({card}), "state_nvlink");
+  EXPECT_EQ(alone.verdict, Verdict::not_tested);
+  EXPECT_FALSE(alone.hindered);
+  card.info.mig_enabled = true;
+  const auto mig = state(node_of({card, sound_card(1)}), "state_nvlink");
+  EXPECT_EQ(mig.verdict, Verdict::not_tested);
+  EXPECT_FALSE(mig.hindered);
+}
+
+TEST(CheckState, KnowsThatAProductHasNvlinksWhereNoneIsTold) {
+  auto card = sound_card(0);
+  card.readings.set(FieldId::nvlink_links_up, Reading::none(Reason::not_supported, {Seconds(2)}));
+  EXPECT_TRUE(state(node_of({card, sound_card(1)}), "state_nvlink").hindered);
+  EXPECT_FALSE(state(node_of({card}), "state_nvlink").hindered);
 }
 
 TEST(UsersOf, AreProcessesMemoryThatNobodyListsAndWhoCantBeRead) {

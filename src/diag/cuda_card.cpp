@@ -352,6 +352,7 @@ bool is_instance(const std::vector<CardName>& wanted) {
 }  // namespace
 
 Result<CudaCards> open_cuda_cards(const std::vector<CardName>& wanted, const std::string& library) {
+  if (wanted.empty()) return fail(ErrorCode::invalid_input, "no card is named");
   auto opened = CudaDriver::open(library);
   if (!opened) return fail(opened.error());
   CudaCards out{.driver = std::make_shared<const CudaDriver>(*opened)};
@@ -365,21 +366,22 @@ Result<CudaCards> open_cuda_cards(const std::vector<CardName>& wanted, const std
     out.driver->calls().cuDeviceGet(&device, ordinal);
     auto facts = facts_of(*out.driver, device, static_cast<std::uint32_t>(ordinal));
     if (!facts) {
-      out.unopened.push_back(fmt::format("card {}: {}", ordinal, facts.error().describe()));
+      out.unopened.push_back({"", fmt::format("card {}: {}", ordinal, facts.error().describe())});
       continue;
     }
     const auto name = std::ranges::find(wanted, facts->uuid, &CardName::uuid);
     if (is_instance(wanted)) {
       facts->index = wanted.front().index;
       facts->uuid = wanted.front().uuid;
-    } else if (!wanted.empty()) {
+    } else {
       if (name == wanted.end()) continue;
       facts->index = name->index;
     }
     const std::string pci = facts->pci;
+    const std::string uuid = facts->uuid;
     auto card = std::make_unique<CudaCard>(out.driver, device, std::move(*facts));
     if (auto ok = card->open(); !ok) {
-      out.unopened.push_back(fmt::format("{}: {}", pci, ok.error().describe()));
+      out.unopened.push_back({uuid, fmt::format("{}: {}", pci, ok.error().describe())});
       continue;
     }
     out.cards.push_back(std::move(card));

@@ -10,15 +10,19 @@
 
 namespace stoker::diag {
 
+struct UnopenedCard {
+  std::string uuid;  // empty: not even that could be asked
+  std::string why;   // "0000:9a:00.0: …"
+};
+
 struct CudaCards {
   std::shared_ptr<const CudaDriver> driver;
   Cards cards;
-  // Of a card that is there and could not be opened: "0000:9a:00.0: …".
-  std::vector<std::string> unopened;
+  std::vector<UnopenedCard> unopened;  // are there, and could not be opened
 };
 
-// Opens the cards that are `wanted`; all, as the driver counts them, if it is empty. Each gets its primary context, which
-// is let go of when the Card ends.
+// Opens the cards that are `wanted`, which are one at least. Each gets its primary context, which is let go of when the
+// Card ends. invalid_input: none is wanted.
 Result<CudaCards> open_cuda_cards(const std::vector<CardName>& wanted,
                                   const std::string& library = "");
 

@@ -110,6 +110,12 @@ double pcie_rate(std::uint32_t generation, std::uint32_t width) {
   }
 }
 
+bool has_nvlink(std::string_view product) {
+  return std::ranges::any_of(product_limits, [product](const ProductLimit& row) {
+    return row.name == product && row.link_gbps > 0;
+  });
+}
+
 std::optional<Limit> limit_of(std::string_view test, const CardTraits& card) {
   if (test == "pcie_latency")
     return Limit{most_latency_seconds, "200 µs",

@@ -29,6 +29,9 @@ struct Limit {
 // nullopt: nothing is known that this test of this card could be judged by.
 std::optional<Limit> limit_of(std::string_view test, const CardTraits& card);
 
+// Is it a product whose cards are all joined by NVLink?
+bool has_nvlink(std::string_view product);
+
 // Bytes a second that a PCIe link carries one way at most, encoding taken off; 0: no such generation is known.
 double pcie_rate(std::uint32_t generation, std::uint32_t width);
 

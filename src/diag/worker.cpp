@@ -46,6 +46,8 @@ class EndWatch {
 };
 
 Result<Cards> open_cards(const Plan& plan, Opened& opened) {
+  // Nobody means all cards by naming none.
+  if (plan.cards.empty()) return fail(ErrorCode::invalid_input, "the plan names no card");
   opened.unopened.resize(std::max(plan.cards.size(), plan.simulated.size()));
   if (!plan.simulated.empty()) {
     Cards cards;
@@ -59,14 +61,20 @@ Result<Cards> open_cards(const Plan& plan, Opened& opened) {
   if (!cuda) return fail(cuda.error());
   opened.notes.push_back(fmt::format("CUDA {}.{}", cuda->driver->version() / 1000,
                                      cuda->driver->version() % 1000 / 10));
+  for (const auto& one : cuda->unopened) {
+    if (one.uuid.empty())
+      opened.notes.push_back("a card that can't be asked what it is: " + one.why);
+  }
   for (std::size_t i = 0; i < plan.cards.size(); ++i) {
+    const std::string& uuid = plan.cards[i].uuid;
     const bool there = std::ranges::any_of(
-        cuda->cards, [&](const auto& card) { return card->facts().uuid == plan.cards[i].uuid; });
+        cuda->cards, [&](const auto& card) { return card->facts().uuid == uuid; });
     if (there) continue;
+    const auto why = std::ranges::find(cuda->unopened, uuid, &UnopenedCard::uuid);
     opened.unopened[i] =
-        cuda->unopened.empty()
-            ? "the CUDA driver does not show it; does CUDA_VISIBLE_DEVICES name others?"
-            : cuda->unopened.front();
+        why != cuda->unopened.end()
+            ? why->why
+            : "the CUDA driver does not show it; does CUDA_VISIBLE_DEVICES name others?";
   }
   return std::move(cuda->cards);
 }
