@@ -12,6 +12,7 @@
 #include "api/views.h"
 #include "base/host_port.h"
 #include "data_folder.h"
+#include "model/wrap.h"
 #include "net/http_client.h"
 #include "verbs.h"
 
@@ -222,7 +223,7 @@ int print_document(const std::string& document, Output output) {
 }
 
 int complain(std::string_view message) {
-  fmt::print(stderr, "stoker: {}\n", message);
+  fmt::print(stderr, "stoker: {}\n", printable(std::string(message), true));
   return exit_could_not;
 }
 

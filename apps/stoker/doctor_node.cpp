@@ -37,11 +37,14 @@ class EnvNode final : public doctor::Node {
   }
 
   [[nodiscard]] Result<std::string> tail(std::string_view path, std::size_t bytes) const override {
-    const auto fd = env_.open(path);
+    const auto fd = env_.open(path, O_NONBLOCK | O_NOCTTY);
     if (!fd) return fail(fd.error());
     struct stat told{};
     if (::fstat(fd->get(), &told) != 0) {
       return fail(Error::from_errno(errno, "stat " + env_.real_path(path)));
+    }
+    if (!S_ISREG(told.st_mode)) {
+      return fail(ErrorCode::io, env_.real_path(path) + " is no regular file");
     }
     const auto size = static_cast<std::size_t>(std::max<off_t>(told.st_size, 0));
     std::string end(std::min(size, bytes), '\0');

@@ -25,7 +25,7 @@ void append_labelled(std::string& out, std::string_view label, std::string_view 
                      const TableStyle& style) {
   if (text.empty()) return;
   bool first = true;
-  for (const auto& line : wrap(text, style.width - label_width)) {
+  for (const auto& line : wrap(printable(std::string(text), true), style.width - label_width)) {
     out += pad(first ? fmt::format("  {}", label) : "", label_width);
     out += line;
     out += '\n';
@@ -61,7 +61,7 @@ void append_block(std::string& out, const Finding& finding, const TableStyle& st
   } else {
     out += severity;
   }
-  out += headline(finding) + '\n';
+  out += printable(headline(finding)) + '\n';
   append_labelled(out, "what", finding.message, style);
   append_labelled(out, "why", finding.cause, style);
   append_labelled(out, "do", what_to_do(finding), style);

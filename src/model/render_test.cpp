@@ -52,6 +52,19 @@ error     config-unknown-key  my stoker.yaml:3:5
 )");
 }
 
+TEST(RenderFindings, WithoutWhatATerminalWouldObey) {
+  Finding finding = hung_gpu();
+  finding.entity.id = "GPU\x1b]0;title\x07";
+  finding.message =
+      "red\x1b[31m\nand \xC2\x9b"
+      "1mbold";
+  finding.evidence = {"\x1b[2Jcleared"};
+  const std::string table = render_table(std::span(&finding, 1));
+  EXPECT_EQ(table.find_first_of("\x1b\x07"), std::string::npos) << table;
+  EXPECT_EQ(table.find("\xC2\x9b"), std::string::npos) << table;
+  EXPECT_NE(table.find("\n          and "), std::string::npos) << "its line breaks are kept";
+}
+
 TEST(RenderFindings, InColourOnlyWhereAsked) {
   const Finding findings[] = {hung_gpu()};
   EXPECT_EQ(render_table(findings).find('\x1b'), std::string::npos);

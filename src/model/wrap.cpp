@@ -70,9 +70,16 @@ std::string pad(std::string_view text, std::size_t width) {
 }
 
 std::string printable(std::string text, bool keep_breaks) {
+  constexpr unsigned char c1_lead = 0xC2;  // U+0080 to U+009F are 0xC2 and 0x80 to 0x9F
+  unsigned char before = 0;
   for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool is_c1 = before == c1_lead && byte >= 0x80 && byte < 0xA0;
+    before = byte;
     if (keep_breaks && c == '\n') continue;
-    if (static_cast<unsigned char>(c) < ' ' || c == 127) c = ' ';
+    // What is left of the two bytes is one character: its lead with a sign that no terminal obeys.
+    if (is_c1) c = static_cast<char>(0xA0);
+    if (byte < ' ' || byte == 127) c = ' ';
   }
   return text;
 }

@@ -31,7 +31,8 @@ class Env {
   [[nodiscard]] virtual const Clock& clock() const = 0;
 
   // Paths are absolute ("/proc/meminfo"); the Env puts its root in front. Whole content, at most
-  // `limit` bytes (more is an error: corrupt).
+  // `limit` bytes (more is an error: corrupt). Of regular files alone, and never waits: a FIFO, a
+  // socket, a device or a folder in place of the file is an error.
   [[nodiscard]] virtual Result<std::string> read_file(std::string_view path,
                                                       std::size_t limit = 1 << 20) const = 0;
   [[nodiscard]] virtual Result<std::vector<std::string>> list_folder(

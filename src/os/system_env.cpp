@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -54,8 +55,14 @@ class SystemEnv final : public Env {
 
   [[nodiscard]] Result<std::string> read_file(std::string_view path,
                                               std::size_t limit) const override {
-    auto fd = open(path, 0);
+    // A FIFO in place of a file would hold whoever opens it until somebody writes.
+    auto fd = open(path, O_NONBLOCK | O_NOCTTY);
     if (!fd) return fail(fd.error());
+    struct stat told{};
+    if (::fstat(fd->get(), &told) != 0) {
+      return fail(Error::from_errno(errno, "stat " + real_path(path)));
+    }
+    if (!S_ISREG(told.st_mode)) return fail(ErrorCode::io, real_path(path) + " is no regular file");
     std::string content;
     while (true) {
       std::array<char, 16384> chunk;

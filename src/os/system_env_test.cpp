@@ -93,6 +93,16 @@ TEST_F(SystemEnvTest, AFileLongerThanAllowedIsAnError) {
   EXPECT_EQ(read.error().code(), ErrorCode::corrupt);
 }
 
+TEST_F(SystemEnvTest, AFifoADeviceOrAFolderInPlaceOfAFileIsAnErrorAndNotAHang) {
+  fs::create_directories(folder_ / "host/folder");
+  ASSERT_EQ(::mkfifo((folder_ / "host/fifo").c_str(), 0600), 0);
+  EXPECT_FALSE(env_->read_file("/fifo"));
+  EXPECT_FALSE(env_->read_file("/folder"));
+  const auto device = make_system_env()->read_file("/dev/null");
+  ASSERT_FALSE(device);
+  EXPECT_NE(device.error().code(), ErrorCode::not_found);
+}
+
 TEST_F(SystemEnvTest, AFolderIsListedInOrderWithoutDots) {
   write_file(folder_ / "host/d/b", "");
   write_file(folder_ / "host/d/a", "");
