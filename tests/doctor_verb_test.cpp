@@ -79,6 +79,19 @@ TEST_F(DoctorVerb, SaysUnknownWhereItCouldNotLook) {
   EXPECT_EQ(run_stoker({"doctor", "--root", empty.path(""), "--only", "package-state"}).status, 2);
   EXPECT_EQ(run_stoker({"doctor", "--root", empty.path(""), "--after-reboot"}).status, 2);
   EXPECT_EQ(run_stoker({"doctor", "--root", empty.path("none")}).status, 2);
+  EXPECT_EQ(run_stoker({"doctor", "--root", empty.path(""), "--as", "node"}).status, 2);
+}
+
+TEST_F(DoctorVerb, NeitherWaitsForAFifoNorTellsATerminalWhatAFileSays) {
+  node("healthy-hgx");
+  const std::string fifo = folder_->path("etc/docker/daemon.json");
+  fs::remove(fifo);
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0644), 0);
+  std::ofstream(folder_->path("etc/default/grub")) << "GRUB_DEFAULT=\x1b]0;title\x07\n";
+  const auto told = doctor({"-o", "json"});
+  EXPECT_NE(told.out.find("daemon.json is no regular file"), std::string::npos) << told.out;
+  const auto seen = doctor({});
+  EXPECT_EQ(seen.out.find_first_of("\x1b\x07"), std::string::npos) << seen.out;
 }
 
 TEST_F(DoctorVerb, KnowsItsChecksByName) {

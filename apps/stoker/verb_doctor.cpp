@@ -78,6 +78,9 @@ doctor::Context context_of(const DoctorFlags& flags, const os::Env& env, const d
       flags.as.empty() ? !doctor::sign_of_container(node).empty() : flags.as == "container";
   // A copy of files has no running kernel's uptime.
   context.is_live = flags.root == "/" || node.facts("/proc/uptime");
+  context.gate = flags.before  ? doctor::Gate::before
+                 : flags.after ? doctor::Gate::after
+                               : doctor::Gate::none;
   context.no_driver_facts = "give it by --smi FILE, what `nvidia-smi -q` prints";
   return context;
 }

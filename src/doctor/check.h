@@ -49,6 +49,8 @@ struct Context {
   std::string node_name;      // whom findings are about
   bool in_container = false;  // the files are a container's
   bool is_live = false;       // they are a running machine's, not a copy
+  Gate gate = Gate::
+      none;  // before or after: that is asked, and what is so only now, or then, is judged by it
   // What a running agent or nvidia-smi told about the cards; empty: nobody was asked, and `no_driver_facts` says why.
   struct Card {
     std::string name;         // "GPU 3"

@@ -39,8 +39,8 @@ std::vector<std::string> errors_of(std::string_view log) {
   return lines;
 }
 
-void read_version(Exam& exam, const std::string& version, Dkms& dkms) {
-  const std::string folder = dkms.folder + "/" + version;
+void read_version(Exam& exam, const std::string& module, const std::string& version, Dkms& dkms) {
+  const std::string folder = module + "/" + version;
   constexpr std::size_t largest_log = 32 << 20;
   for (const auto& kernel : exam.list(folder)) {
     if (kernel == "build") {
@@ -52,7 +52,7 @@ void read_version(Exam& exam, const std::string& version, Dkms& dkms) {
     }
     if (kernel == "source") continue;
     for (const auto& arch : exam.list(fmt::format("{}/{}", folder, kernel))) {
-      const auto link = exam.link(fmt::format("{}/kernel-{}-{}", dkms.folder, kernel, arch));
+      const auto link = exam.link(fmt::format("{}/kernel-{}-{}", module, kernel, arch));
       const bool installed = link && link->substr(0, link->find('/')) == version;
       dkms.built.push_back({version, kernel, installed});
     }
@@ -63,16 +63,22 @@ void read_version(Exam& exam, const std::string& version, Dkms& dkms) {
 
 Dkms read_dkms(Exam& exam) {
   Dkms dkms;
-  for (const auto* folder : {"/var/lib/dkms/nvidia", "/var/lib/dkms/nvidia-current"}) {
+  const std::string top = "/var/lib/dkms";
+  for (const auto& module : exam.list(top)) {
+    // nvidia-fs is GPUDirect Storage's, nvidia-peermem and -peer-memory RDMA's.
+    if (!module.starts_with("nvidia") || module.starts_with("nvidia-fs") ||
+        module.find("peer") != std::string::npos) {
+      continue;
+    }
+    const std::string folder = fmt::format("{}/{}", top, module);
     const auto names = exam.list(folder);
     if (names.empty()) continue;
-    dkms.folder = folder;
+    dkms.folders.push_back(folder);
     for (const auto& name : names) {
       if (name.starts_with("kernel-") || name == "original_module") continue;
       dkms.versions.push_back(name);
-      read_version(exam, name, dkms);
+      read_version(exam, folder, name, dkms);
     }
-    break;
   }
   return dkms;
 }

@@ -8,6 +8,7 @@
 #include "catalog/yaml/yaml.h"
 #include "doctor/checks.h"
 #include "doctor/driver.h"
+#include "doctor/modprobe.h"
 
 namespace stoker::doctor {
 
@@ -16,6 +17,13 @@ void check_driver_loaded(Exam& exam) {
   const auto driver = loaded_driver(exam);
   if (gpus.empty() && !driver) {
     exam.not_here("there is no NVIDIA GPU on the PCI bus");
+    return;
+  }
+  // A restart may cure what is so now, and nothing tells whether it does.
+  const bool before = exam.context().gate == Gate::before;
+  if (!driver && before) {
+    exam.not_looked(
+        "no module of NVIDIA's is loaded now, so whether the next start loads it is unknown");
     return;
   }
   if (!driver) {
@@ -27,6 +35,12 @@ void check_driver_loaded(Exam& exam) {
   for (const auto& gpu : gpus) {
     const std::string driving = driver_of(exam, gpu);
     if (driving == "nvidia") continue;
+    if (before) {
+      exam.not_looked(
+          fmt::format("GPU {} is driven by {} now, and who takes it at the next start is unknown",
+                      gpu.address, driving.empty() ? "nobody" : driving));
+      continue;
+    }
     exam.found(fmt::format("GPU {} is not driven by the module nvidia", gpu.address),
                {fmt::format("{}/driver: {}", gpu.folder, driving.empty() ? "none" : driving)});
   }
@@ -78,6 +92,13 @@ void check_driver_library(Exam& exam) {
         "elsewhere (a driver container, nix)");
     return;
   }
+  const bool has_cuda = std::ranges::any_of(libraries, [](const DriverLibrary& library) {
+    return library.path.find("/libcuda.so.") != std::string::npos;
+  });
+  if (!has_cuda && !exam.context().in_container) {
+    exam.not_looked(
+        "no libcuda.so.VERSION lies where it is looked for: whether CUDA finds one is unknown");
+  }
   std::vector<std::string> others;
   bool one_fits = false;
   for (const auto& library : libraries) {
@@ -86,9 +107,12 @@ void check_driver_library(Exam& exam) {
   }
   if (!others.empty() && !one_fits) {
     others.push_back("module in the kernel: " + *driver);
-    exam.found(fmt::format("the module in the kernel is {}, its libraries are of another version",
-                           *driver),
-               std::move(others));
+    Finding& finding = exam.found(
+        fmt::format("the module in the kernel is {}, its libraries are of another version",
+                    *driver),
+        std::move(others));
+    // The restart is the cure where the next module fits them, which next-kernel judges.
+    if (exam.context().gate == Gate::before) finding.severity = Severity::warning;
   } else if (!others.empty()) {
     others.push_back("module in the kernel: " + *driver);
     exam.found("libraries of several driver versions lie beside each other", std::move(others))
@@ -101,17 +125,12 @@ namespace {
 
 // Does a file of modprobe's or the kernel's command line keep nouveau out? Says where.
 std::string nouveau_ban(Exam& exam) {
-  for (const auto* folder :
-       {"/etc/modprobe.d", "/usr/lib/modprobe.d", "/lib/modprobe.d", "/run/modprobe.d"}) {
-    for (const auto& path : exam.files(folder, ".conf")) {
-      const std::string text = exam.read(path).value_or("");
-      for (const auto* line :
-           {"blacklist nouveau", "install nouveau /bin/false", "install nouveau /bin/true"}) {
-        const auto at = text.find(line);
-        const bool at_start = at == 0 || (at != std::string::npos && text[at - 1] == '\n');
-        if (at_start) return path;
-      }
-    }
+  for (const auto& line : read_modprobe(exam).lines) {
+    const auto& words = line.words;
+    if (words[1] != "nouveau") continue;
+    const bool is_install = words[0] == "install" && words.size() > 2 &&
+                            (words[2].ends_with("/false") || words[2].ends_with("/true"));
+    if (words[0] == "blacklist" || is_install) return line.file;
   }
   const std::string command_line = exam.read("/proc/cmdline").value_or("");
   for (const auto* word : {"modprobe.blacklist=nouveau", "rd.driver.blacklist=nouveau",

@@ -4,7 +4,7 @@
 #include <array>
 #include <cctype>
 
-#include "base/text.h"
+#include "doctor/modprobe.h"
 
 namespace stoker::doctor {
 namespace {
@@ -28,55 +28,14 @@ std::string_view digits_at(std::string_view text, std::size_t& at) {
   return text.substr(first, at - first);
 }
 
-// KEY=value or KEY="value" of a shell-like file.
-std::string setting_of(std::string_view text, std::string_view key) {
-  std::string found;
-  while (!text.empty()) {
-    auto line = trimmed(text.substr(0, text.find('\n')));
-    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
-    if (!line.starts_with(key) || line.substr(key.size()).substr(0, 1) != "=") continue;
-    found = trimmed(line.substr(key.size() + 1), "\"' ");
-  }
-  return found;
-}
-
-// The longest of the installed versions that `entry`, a title or id of a menu entry, names.
-std::string kernel_in(std::string_view entry, const std::vector<std::string>& installed) {
-  std::string best;
-  for (const auto& kernel : installed) {
-    if (entry.find(kernel) != std::string_view::npos && kernel.size() > best.size()) best = kernel;
-  }
-  return best;
-}
-
-void choose_next(Exam& exam, Kernels& kernels) {
-  if (kernels.installed.empty()) return;
-  kernels.next = kernels.installed.back();
-  kernels.next_because = "the newest that is installed";
-  std::string fallback = setting_of(exam.read("/etc/default/grub").value_or(""), "GRUB_DEFAULT");
-  for (const auto& file : exam.files("/etc/default/grub.d", ".cfg")) {
-    const std::string more = setting_of(exam.read(file).value_or(""), "GRUB_DEFAULT");
-    if (!more.empty()) fallback = more;
-  }
-  std::string entry = fallback == "saved" ? "" : fallback;
-  for (const auto* file : {"/boot/grub/grubenv", "/boot/grub2/grubenv"}) {
-    const std::string text = exam.read(file).value_or("");
-    const std::string once = setting_of(text, "next_entry");
-    const std::string saved = setting_of(text, "saved_entry");
-    if (!once.empty()) {
-      entry = once;
-    } else if (fallback == "saved" && !saved.empty()) {
-      entry = saved;
-    }
-  }
-  const std::string chosen = kernel_in(entry, kernels.installed);
-  if (!chosen.empty()) {
-    kernels.next = chosen;
-    kernels.next_because = "GRUB's choice";
-  } else if (!entry.empty() && entry != "0") {
-    kernels.next.clear();
-    kernels.next_because = "GRUB's entry '" + entry + "' names no kernel that is installed";
-  }
+// "nvidia", "nvidia-current" and "nvidia-current-open" (Debian's), "nvidia-tesla-535"; its companions are named after it,
+// with one of these ends.
+bool is_main_module(std::string_view stem) {
+  constexpr auto companions =
+      std::to_array<std::string_view>({"_uvm", "_drm", "_modeset", "_peermem", "_vgpu_vfio"});
+  if (std::ranges::any_of(companions, [&](auto end) { return stem.ends_with(end); })) return false;
+  return stem == "nvidia" || stem.starts_with("nvidia_current") ||
+         stem.starts_with("nvidia_tesla") || stem.starts_with("nvidia_legacy");
 }
 
 }  // namespace
@@ -113,24 +72,38 @@ Kernels read_kernels(Exam& exam) {
   std::ranges::sort(kernels.installed, [](const std::string& one, const std::string& other) {
     return compare_versions(one, other) < 0;
   });
-  choose_next(exam, kernels);
+  choose_next_kernel(exam, kernels);
   return kernels;
 }
 
-std::optional<std::string> module_file(Exam& exam, const std::string& kernel) {
+std::optional<ModuleFiles> module_files(Exam& exam, const std::string& kernel) {
   constexpr std::size_t largest_list = 16 << 20;
-  const auto text = exam.read("/lib/modules/" + kernel + "/modules.dep", largest_list);
-  std::string_view rest = text ? std::string_view(*text) : std::string_view();
+  const std::string path = "/lib/modules/" + kernel + "/modules.dep";
+  const auto text = exam.read(path, largest_list);
+  if (!text || text->find(".ko") == std::string::npos) {
+    // Where it can't be read the Exam has been told of it.
+    if (text || !exam.has_unread()) {
+      exam.not_looked(path + (text ? ": names no module" : ": missing") +
+                      ", so the kernel's modules are unknown");
+    }
+    return std::nullopt;
+  }
+  ModuleFiles files;
+  std::string_view rest(*text);
   while (!rest.empty()) {
     const auto line = rest.substr(0, rest.find('\n'));
-    const auto path = line.substr(0, line.find(':'));
-    const auto name = path.substr(path.rfind('/') + 1);
-    if (name.starts_with("nvidia.ko") || name.starts_with("nvidia-current.ko")) {
-      return std::string(path);
-    }
+    const auto file = line.substr(0, line.find(':'));
+    const auto name = file.substr(file.rfind('/') + 1);
+    const auto stem = module_name(name.substr(0, name.find(".ko")));
+    if (files.nvidia.empty() && is_main_module(stem)) files.nvidia = file;
+    if (stem.starts_with("nvidia") && stem.ends_with("_uvm")) files.uvm = file;
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
   }
-  return std::nullopt;
+  return files;
+}
+
+std::string module_path(const std::string& kernel, const std::string& file) {
+  return file.starts_with('/') ? file : "/lib/modules/" + kernel + "/" + file;
 }
 
 }  // namespace stoker::doctor

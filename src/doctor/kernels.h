@@ -19,18 +19,28 @@ struct Kernels {
   std::string running;                 // empty: not known
   std::vector<std::string> installed;  // with an image to boot, oldest first
   std::string next;                    // empty: not known
-  std::string next_because;            // how `next` is known: "the newest that is installed", ...
+  std::string next_because;            // how `next` is known, or why it is not
 };
 
-// From /proc/sys/kernel/osrelease, /boot, and GRUB's choice in /etc/default/grub and grubenv.
+// From /proc/sys/kernel/osrelease, /boot, and the boot loader's choice.
 Kernels read_kernels(Exam& exam);
 
-// The file that modprobe would load for a kernel, as /lib/modules/K/modules.dep names it below that folder.
-std::optional<std::string> module_file(Exam& exam, const std::string& kernel);
+// Fills `next` and `next_because` by what the boot loader is told; `installed` is known.
+void choose_next_kernel(Exam& exam, Kernels& kernels);
 
-// What DKMS has in /var/lib/dkms/nvidia (or nvidia-current, as Debian calls it).
+// The files that modprobe would load for a kernel, as its modules.dep names them; empty: there is none.
+struct ModuleFiles {
+  std::string nvidia;  // "updates/dkms/nvidia.ko.zst"
+  std::string uvm;
+};
+// nullopt: the list is not there, can't be read or is none, which the Exam is told.
+std::optional<ModuleFiles> module_files(Exam& exam, const std::string& kernel);
+// "/lib/modules/K/updates/dkms/nvidia.ko.zst".
+std::string module_path(const std::string& kernel, const std::string& file);
+
+// What DKMS has of NVIDIA's driver, by whatever name it was packed: nvidia, nvidia-open, nvidia-srv, nvidia-current.
 struct Dkms {
-  std::string folder;                 // "/var/lib/dkms/nvidia"; empty: DKMS knows no such module
+  std::vector<std::string> folders;   // "/var/lib/dkms/nvidia"; empty: DKMS knows no such module
   std::vector<std::string> versions;  // that are added
   // For which kernel a build failed, and the last of what its log says that looks like an error.
   struct Failure {

@@ -21,6 +21,7 @@ std::string limit_in(std::string_view limits, std::string_view name) {
   if (at == std::string_view::npos) return "";
   const auto rest = limits.substr(at + name.size());
   const auto first = rest.find_first_not_of(' ');
+  if (first == std::string_view::npos) return "";
   return std::string(rest.substr(first, rest.find(' ', first) - first));
 }
 
@@ -52,9 +53,9 @@ void check_memlock(Exam& exam) {
     exam.not_here("there is no RDMA device");
     return;
   }
-  // Who starts jobs; a job inherits what they have.
+  // Who starts jobs; a job inherits what they have. The kubelet starts none: it asks an engine to.
   constexpr auto starters =
-      std::to_array<std::string_view>({"containerd", "dockerd", "crio", "kubelet", "slurmd"});
+      std::to_array<std::string_view>({"containerd", "dockerd", "crio", "slurmd"});
   std::string seen;
   for (const auto& pid : exam.list("/proc")) {
     if (std::isdigit(static_cast<unsigned char>(pid.front())) == 0) continue;
@@ -75,7 +76,7 @@ void check_memlock(Exam& exam) {
   }
   if (seen.empty())
     exam.not_looked(
-        "/proc: none of containerd, dockerd, crio, kubelet and slurmd runs, so whose limit a job "
+        "/proc: none of containerd, dockerd, crio and slurmd runs, so whose limit a job "
         "gets is unknown");
   exam.fine("locked memory: " + seen);
 }

@@ -161,26 +161,31 @@ void check_automatic_updates(Exam& exam) {
     }
   }
   const auto on = unattended_upgrades_on(exam);
+  if (!on && !exam.exists("/etc/apt") && !exam.exists("/etc/dnf")) {
+    exam.not_looked("neither /etc/apt nor /etc/dnf is there: what updates this node is unknown");
+    return;
+  }
   if (!on) {
     exam.fine("no automatic updates are set up");
     return;
   }
   const Packages packages = read_packages(exam);
-  if (packages.known && packages.find("unattended-upgrades") == nullptr) {
+  if (!packages.known) return;
+  if (packages.find("unattended-upgrades") == nullptr) {
     exam.fine("unattended-upgrades is asked for and not installed");
     return;
   }
   const auto drivers = driver_packages(packages);
-  if (packages.known && drivers.empty()) {
+  if (drivers.empty()) {
     exam.not_here("no package of NVIDIA's driver is installed");
     return;
   }
-  const bool held = packages.known && std::ranges::all_of(drivers, &Package::on_hold);
+  const bool held = std::ranges::all_of(drivers, &Package::on_hold);
   if (!held && !blacklist_has_nvidia(exam)) {
     exam.found_at(*on,
                   "unattended-upgrades is on, and the driver's packages are neither held nor on "
                   "its blacklist",
-                  {drivers.empty() ? "packages are unknown" : line_of(drivers.front())});
+                  {line_of(drivers.front())});
   }
   exam.fine(held ? "on, and the driver's packages are held" : "on, and its blacklist names nvidia");
 }

@@ -57,8 +57,9 @@ Packages read_packages(Exam& exam) {
   constexpr std::size_t largest_status = 64 << 20;
   Packages packages;
   if (const auto text = exam.read("/var/lib/dpkg/status", largest_status)) {
-    packages.known = true;
     packages.all = parse_dpkg_status(*text);
+    packages.known = !packages.all.empty();
+    if (!packages.known) exam.not_looked("/var/lib/dpkg/status: names no installed package");
     return packages;
   }
   for (const auto* folder : {"/var/lib/rpm", "/usr/lib/sysimage/rpm"}) {

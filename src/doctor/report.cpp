@@ -23,7 +23,7 @@ void append_list(std::string& out, std::string_view head, std::size_t width,
   constexpr std::size_t indent = 22;  // the longest id and blanks
   for (const auto& [id, text] : lines) {
     bool first = true;
-    for (const auto& line : wrap(text, width - indent)) {
+    for (const auto& line : wrap(printable(text), width - indent)) {
       out += pad(first ? fmt::format("  {}", id) : "", indent) + line + "\n";
       first = false;
     }
@@ -68,8 +68,8 @@ bool found_anything(std::span<const CheckResult> results) {
 }
 
 bool saw_nothing(std::span<const CheckResult> results) {
-  return std::ranges::all_of(
-      results, [](const CheckResult& result) { return result.outcome == Outcome::not_looked; });
+  return count(results, Outcome::fine) == 0 && count(results, Outcome::found) == 0 &&
+         count(results, Outcome::not_looked) > 0;
 }
 
 std::vector<Finding> findings_of(std::span<const CheckResult> results) {

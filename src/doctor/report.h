@@ -19,7 +19,7 @@ Verdict verdict_of(std::span<const CheckResult> results);
 
 // Something that is worth a warning was found.
 bool found_anything(std::span<const CheckResult> results);
-// No check could look at anything.
+// Some could not look, and no other saw anything of its own.
 bool saw_nothing(std::span<const CheckResult> results);
 // Of all results, in their order.
 std::vector<Finding> findings_of(std::span<const CheckResult> results);

@@ -6,19 +6,32 @@
 #include <filesystem>
 
 #include "doctor/check.h"
+#include "doctor/report.h"
 #include "doctor/tree_test_support.h"
 
 namespace stoker::doctor {
 namespace {
 
-std::vector<CheckResult> examine_all(const Tree& tree) {
+Context context_of(const Tree& tree) {
   Context context;
   context.node_name = "node";
   context.in_container = tree.head("container") == "yes";
   context.is_live = true;
   const std::string mig = tree.head("mig");
   context.cards.push_back({"GPU 0", "disabled", mig.empty() ? "disabled" : mig, ""});
-  return examine(tree, context, [](const CheckRow&) { return true; });
+  return context;
+}
+
+std::vector<CheckResult> examine_all(const Tree& tree) {
+  return examine(tree, context_of(tree), [](const CheckRow&) { return true; });
+}
+
+std::vector<CheckResult> examine_before_a_restart(const Tree& tree) {
+  Context context = context_of(tree);
+  context.gate = Gate::before;
+  return examine(tree, context, [](const CheckRow& row) {
+    return row.gate == Gate::before || row.gate == Gate::both;
+  });
 }
 
 // "rule severity: message" of each finding, in order.
@@ -54,6 +67,17 @@ TEST_P(DoctorTree, HasTheFindingsThatItsHeadNamesAndNoOthers) {
   std::string got;
   for (const auto& rule : rules) got += (got.empty() ? "" : " ") + rule;
   EXPECT_EQ(got, expected == "nothing" ? "" : expected) << told(examine_all(tree));
+}
+
+TEST_P(DoctorTree, MayRestartOrNotAsItsHeadSays) {
+  const Tree tree = Tree::load(GetParam());
+  if (tree.head("before").empty()) return;
+  const auto results = examine_before_a_restart(tree);
+  std::string unread;
+  for (const auto& result : results) {
+    for (const auto& line : result.not_looked) unread += line + "\n";
+  }
+  EXPECT_EQ(to_string(verdict_of(results)), tree.head("before")) << told(results) << unread;
 }
 
 TEST_P(DoctorTree, ShowsItsEvidenceAndItsSource) {
@@ -105,6 +129,12 @@ bool may_be_missing(std::string_view check, const std::string& path) {
       {"", "/proc/cmdline"},
       {"cgroup-driver", "/etc/docker/daemon.json"},
       {"next-kernel", "/proc/sys/kernel/osrelease"},
+      {"dkms-build", "/proc/sys/kernel/osrelease"},
+      {"dkms-build", "/boot/grub/grub.cfg"},  // for which kernel a build failed: none has
+      {"next-kernel", "/var/lib/dpkg/status"},
+      // The running kernel's module is looked at then, which is the same here.
+      {"module-signature", "/boot/grub/grub.cfg"},
+      {"next-kernel", "/var/lib/dkms/nvidia/kernel-6.8.0-60-generic-x86_64"},
   };
   static const Rows wanted = {{"persistence-daemon", "/proc/801/comm"},
                               {"fabric-manager", "/proc/802/comm"},
@@ -112,6 +142,7 @@ bool may_be_missing(std::string_view check, const std::string& path) {
                               {"time-sync", "/proc/804/comm"}};
   static const Rows one_of_two = {{"next-kernel", "/sys/bus/pci/devices/"},
                                   {"nouveau", "/sys/bus/pci/devices/"},
+                                  {"module-ban", "/sys/bus/pci/devices/"},
                                   {"fabric-manager", "/sys/bus/pci/devices/0000:18"},
                                   {"fabric-manager", "/sys/bus/pci/devices/0000:2a"}};
   if (path.ends_with("/comm"))
@@ -143,6 +174,14 @@ TEST(DoctorTrees, AFileThatIsGoneNeverLeavesItsCheckAsItWas) {
       EXPECT_FALSE(asked && same) << after[n].row->id << " is as before without " << path;
     }
   }
+}
+
+TEST(DoctorTrees, WhereNothingIsThereNothingWasLookedAt) {
+  const auto results = examine(Tree::parse(""), Context{}, [](const CheckRow&) { return true; });
+  for (const auto& result : results) {
+    EXPECT_NE(result.outcome, Outcome::fine) << result.row->id << ": " << result.seen;
+  }
+  EXPECT_TRUE(saw_nothing(results)) << told(results);
 }
 
 TEST(DoctorChecks, HaveIdsOfTheirOwnAndARowInTheSpec) {

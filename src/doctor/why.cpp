@@ -123,7 +123,7 @@ std::string answers_table(const std::vector<Answer>& answers, std::size_t width)
       }
     };
     if (!out.empty()) out += '\n';
-    out += fmt::format("{} ({})\n", answer.about, to_string(answer.certainty));
+    out += fmt::format("{} ({})\n", printable(answer.about), to_string(answer.certainty));
     part("answer", answer.conclusion);
     for (const auto& look : answer.looks) part("seen", look.at + ": " + look.seen);
     for (const auto& missing : answer.missing) part("missing", missing);
