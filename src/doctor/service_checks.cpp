@@ -54,7 +54,7 @@ void compare_with_driver(Exam& exam, const Package& package, std::string_view wh
 }
 
 // Where the NVSwitches of a board are no PCI devices of the node, its product tells whether there are any: HGX B200 and
-// B300 (fabric manager user guide, "Supported Systems"). On a GB200 the switches' own trays run the fabric manager.
+// B300 (fabric manager user guide, "Systems Using Fourth Generation NVSwitches" and "Supported Platforms"). On a GB200 the switches' own trays run the fabric manager.
 enum class Fabric : std::uint8_t { has_switches, has_none, unknown };
 Fabric fabric_by_product(const std::vector<DrivenGpu>& gpus) {
   constexpr auto hidden = std::to_array<std::string_view>({" B200", " B300"});
