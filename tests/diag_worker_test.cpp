@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "diag/worker_run.h"
 #include "support/stoker_process.h"
@@ -31,7 +32,9 @@ diag::Plan two_cards(const diag::HostFaults& faults_of_second) {
 diag::WorkerOptions built_program() {
   return {.program = STOKER_BINARY_DIR "/bin/stoker",
           .allowed_scale = 0.05 * slowdown,
-          .leave_within = Milliseconds(200)};
+          .least_allowed = Seconds(0),
+          .term_after = Milliseconds(200),
+          .kill_after = Seconds(5)};
 }
 
 diag::Measurement found(const diag::RunReport& report, std::uint32_t gpu) {
@@ -58,9 +61,22 @@ TEST(DiagWorker, FailsTheCardThatDoesNotReturnAndEndsTheWorker) {
   EXPECT_EQ(found(report, 0).outcome, diag::Outcome::measured);  // it was done by then
 }
 
+TEST(DiagWorker, GivesNoCallOfTheDriverUpBeforeTheDriverDoes) {
+  const diag::WorkerOptions usual;
+  EXPECT_GE(usual.least_allowed, Nanoseconds(Seconds(45)));
+  EXPECT_GE(usual.term_after, Nanoseconds(Seconds(45)));
+  EXPECT_GE(usual.kill_after, Nanoseconds(Seconds(120)));
+  auto options = built_program();
+  options.least_allowed = Seconds(2);
+  const auto began = std::chrono::steady_clock::now();
+  diag::run_in_worker(two_cards({.hangs = true}), options, {});
+  EXPECT_GE(std::chrono::steady_clock::now() - began, 2s);
+}
+
 TEST(DiagWorker, LeavesNothingUnsaidWhenItIsStopped) {
   diag::RunWatch watch;
-  watch.stop = [] { return true; };
+  bool asked = false;  // once
+  watch.stop = [&asked] { return !std::exchange(asked, true); };
   const auto report = diag::run_in_worker(two_cards({.hangs = true}), built_program(), watch);
   EXPECT_TRUE(report.stopped);
   EXPECT_EQ(report.found.size(), 4U);

@@ -16,10 +16,6 @@ namespace {
 // A median of more would not follow a card that was repaired, of fewer one bad run would move.
 constexpr std::size_t compared_results = 10;
 
-std::string card_of(const std::string& serial, const std::string& uuid) {
-  return serial.empty() ? uuid : serial;
-}
-
 std::string product_of(const store::Snapshot& snapshot, const std::string& uuid) {
   const auto found =
       std::ranges::find_if(snapshot.gpus, [&](const auto& gpu) { return gpu.info.uuid == uuid; });
@@ -75,11 +71,10 @@ Result<diag::Earlier> DiagHistory::earlier(const std::vector<diag::CardTraits>& 
   if (!file) return fail(file.error());
   for (const auto& card : cards) {
     // Every test of some runs; what failed or was not made is passed over.
-    const auto rows =
-        (*file)->find({.card = card_of(card.serial, card.uuid), .most = 100 * compared_results});
+    const auto rows = (*file)->find({.card = diag::key_of(card), .most = 100 * compared_results});
     if (!rows) return fail(rows.error());
     for (const auto& row : *rows) {
-      auto& values = out[{card.serial, row.test}];
+      auto& values = out[{diag::key_of(card), row.test}];
       if (row.verdict == "pass" && row.value && values.size() < compared_results)
         values.push_back(*row.value);
     }
@@ -93,7 +88,7 @@ Result<void> DiagHistory::keep(const std::vector<diag::TestResult>& results,
   for (const auto& one : results) {
     if (!one.gpu) continue;
     rows.push_back({.started = started,
-                    .card = card_of(one.serial, one.uuid),
+                    .card = diag::key_of({.uuid = one.uuid, .serial = one.serial}),
                     .uuid = one.uuid,
                     .product = product_of(snapshot, one.uuid),
                     .driver = snapshot.driver ? snapshot.driver->driver_version : "",

@@ -330,6 +330,9 @@ std::vector<diag::CardTraits> traits_of(const store::Snapshot& snapshot, bool mi
                    .pcie_generation = gpu.info.max_pcie_generation,
                    .pcie_width = gpu.info.max_pcie_width,
                    .compute_capability = gpu.info.compute_capability,
+                   .direct_links = std::ranges::any_of(
+                       gpu.info.nvlinks,
+                       [](const auto& link) { return link.remote == device::LinkEnd::gpu; }),
                    .mig = mig || gpu.info.mig_enabled});
   }
   return out;

@@ -32,7 +32,7 @@ void DiagProgress::on_began(const diag::Began& began) { steps_[began.gpu] = bega
 
 void DiagProgress::on_found(const diag::Measurement& one) {
   ++found_;
-  if (one.outcome == diag::Outcome::wrong) ++wrong_;
+  if (one.outcome == diag::Outcome::wrong || one.outcome == diag::Outcome::no_room) ++wrong_;
 }
 
 void DiagProgress::show() {

@@ -149,7 +149,7 @@ class DiagRun {
     const auto gpus = chosen_gpus(flags_, snapshot);
     if (!gpus) return complain(gpus.error().message());
     if (choice_.state) add_state(**node, *gpus, signals);
-    if (flags_.history && !folder.is_made()) {
+    if (is_comparable() && !folder.is_made()) {
       history_.emplace(folder.path().empty() ? settings_.text(config::OptionId::data)
                                              : folder.path());
     }
@@ -197,6 +197,11 @@ class DiagRun {
       return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
     };
     diag::WorkerOptions options;
+    if (facts_.simulated) {  // no driver's calls are waited for
+      options.least_allowed = Seconds(0);
+      options.term_after = Seconds(1);
+      options.kill_after = Seconds(5);
+    }
     if (!flags_.mig.empty()) options.environment = {"CUDA_VISIBLE_DEVICES=" + flags_.mig};
     auto report = diag::run_in_worker(plan, options, watch);
     std::this_thread::sleep_for(after_load);
@@ -209,7 +214,8 @@ class DiagRun {
   void add_found(const std::vector<diag::Measurement>& found, const store::Snapshot& snapshot,
                  diag::LoadSamples samples) {
     diag::JudgeInput input{.cards = traits_of(snapshot, !flags_.mig.empty()),
-                           .samples = std::move(samples)};
+                           .samples = std::move(samples),
+                           .shared = flags_.allow_busy};
     if (history_) {
       auto earlier = history_->earlier(input.cards);
       if (earlier) input.earlier = std::move(*earlier);
@@ -239,10 +245,15 @@ class DiagRun {
     }
   }
 
-  // What a fault on purpose made of a card is not its history, nor what a part of it did, or a busy one.
+  // Another load, a part of a card, or one that others use: neither compared with the whole card's past, nor part of it.
+  [[nodiscard]] bool is_comparable() const {
+    return flags_.history && flags_.mig.empty() && !flags_.allow_busy &&
+           flags_.load_seconds == DiagFlags::usual_load_seconds;
+  }
+
+  // What a fault on purpose made of a card is not its history.
   void keep(const store::Snapshot& snapshot) {
-    const bool sound = flags_.injections.empty() && flags_.faults.empty() && flags_.mig.empty() &&
-                       !flags_.allow_busy;
+    const bool sound = flags_.injections.empty() && flags_.faults.empty();
     if (!history_ || stopped_ || !sound) return;
     if (auto ok = history_->keep(results_, snapshot, facts_.started); !ok) {
       facts_.notes.push_back("results are not kept: " + ok.error().describe());

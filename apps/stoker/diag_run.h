@@ -16,7 +16,8 @@ struct DiagFlags {
   std::string mig;
   bool allow_busy = false;
   double memory_share = 0.95;
-  double load_seconds = 10;
+  static constexpr double usual_load_seconds = 10;
+  double load_seconds = usual_load_seconds;
   std::vector<std::string> injections;
   std::vector<std::string> faults;
   bool list = false;

@@ -25,10 +25,10 @@ constexpr const char* diag_examples = R"(Examples:
   stoker diag history --test memory_read  what was measured before
 
 A card that somebody uses is refused unless --allow-busy is given. Nothing is changed on a card, and Ctrl-C gives
-everything back. Results are kept in diag.db of the data folder, by serial number, and compared with. A test that was not made is "not tested", and never a pass.
+everything back; a card that hangs has two minutes for that, and a second Ctrl-C does not wait. Results are kept in diag.db of the data folder, by serial number, and compared with. A test that was not made is "not tested", and never a pass.
 As a Slurm prolog, epilog or HealthCheckProgram, or in a Kubernetes Job: the exit code is the verdict.
-Exit codes: 0 every test passed, or has nothing to test here; 1 a test failed; 2 a test could not be made, a card is
-busy, or wrong usage.)";
+Exit codes: 0 tests passed, and the others have nothing to test here; 1 a test failed; 2 none passed, a test could not be
+made, a card is lost, hung or busy, or wrong usage.)";
 
 constexpr const char* diag_history_examples = R"(Examples:
   stoker diag history --test memory_read        does a card become slower?
@@ -66,8 +66,9 @@ void add_diag_verb(CLI::App& app, int& exit_code) {
       ->type_name("GPU");
   verb->add_option("--mig", flags->mig, "Only this MIG instance, by its UUID; active tests only")
       ->type_name("UUID");
-  verb->add_flag("--allow-busy", flags->allow_busy,
-                 "Test cards that are in use too: rates will be too low");
+  verb->add_flag(
+      "--allow-busy", flags->allow_busy,
+      "Test cards that are in use too: what is too slow is then not tested, and not failed");
   verb->add_option("--memory-share", flags->memory_share,
                    "Share of the free memory that patterns are written to")
       ->check(CLI::Range(0.01, 1.0))

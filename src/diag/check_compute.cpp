@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <string>
@@ -106,7 +107,14 @@ class ComputeCheck {
           fmt::format("SM {}: {} of {} blocks wrong", sm, tally.wrong, tally.blocks));
     }
     out.value = static_cast<double>(wrong.size());
-    if (!wrong.empty()) {
+    const int injected = options_.wrong_multiprocessor;
+    if (injected >= 0 && std::ranges::find(wrong, std::to_string(injected)) == wrong.end()) {
+      out.outcome = Outcome::hindered;
+      out.reason = fmt::format(
+          "SM {} was to compute wrongly, and was not found: no block ran on an SM of "
+          "that number; those that were seen are {} to {}",
+          injected, tallies.begin()->first, tallies.rbegin()->first);
+    } else if (!wrong.empty()) {
       out.outcome = Outcome::wrong;
       out.reason = fmt::format("SM {} computed wrongly; {} of {} SMs were tested", listed(wrong),
                                tallies.size(), facts.multiprocessors);

@@ -48,7 +48,7 @@ TEST(CheckMemory, FindsEachOfAThousandChangedBitsWhereItWasChanged) {
 TEST(CheckMemory, FailsWhereItCouldNotAllocate) {
   const auto card = small_card({.no_memory = true});
   const auto found = only(check_memory(*card, {}), "memory_pattern");
-  EXPECT_EQ(found.outcome, Outcome::wrong);
+  EXPECT_EQ(found.outcome, Outcome::no_room);
   EXPECT_NE(found.reason.find("0.00 could"), std::string::npos) << found.reason;
 }
 

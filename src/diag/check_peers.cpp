@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "base/clock.h"
+#include "base/closest.h"
+#include "diag/blame.h"
 #include "diag/kernels/memory.h"
 #include "diag/kernels/reduce.h"
 #include "diag/measure_rates.h"
@@ -23,6 +27,28 @@ struct PeerArrays {
   std::vector<CardMemory> sums;
   std::uint64_t bytes = 0;
 };
+
+// A word of the sums that is not what it should be.
+struct WrongSum {
+  std::uint64_t at = 0;
+  std::uint32_t found = 0;
+};
+
+// Seconds that each card took while all were at it; where times follow from rates, one after the other.
+template <typename Work>
+std::vector<Result<double>> timed_each(const Cards& cards, Work work) {
+  std::vector<Result<double>> out(cards.size(), 0.0);
+  const auto one = [&](std::size_t i) { out[i] = cards[i]->timed([&] { return work(i); }); };
+  if (cards.front()->facts().simulated) {
+    for (std::size_t i = 0; i < cards.size(); ++i) one(i);
+    return out;
+  }
+  std::vector<std::jthread> threads;
+  threads.reserve(cards.size());
+  for (std::size_t i = 0; i < cards.size(); ++i) threads.emplace_back(one, i);
+  threads.clear();
+  return out;
+}
 
 // Seconds that all cards together took: by the host's clock, or where times follow from rates the longest of them.
 class Together {
@@ -74,7 +100,7 @@ class PeerCheck {
       }
     }
     if (auto ok = take(); !ok) return for_all(ok.error());
-    for (std::size_t i = 0; i < cards_.size(); ++i) out_.push_back(slowest_copy(i));
+    copies();
     all_at_once();
     all_reduce();
     return std::move(out_);
@@ -119,63 +145,102 @@ class PeerCheck {
     return {};
   }
 
-  Measurement slowest_copy(std::size_t to) {
+  [[nodiscard]] std::string name_of(std::size_t card) const {
+    return fmt::format("GPU {}", cards_[card]->facts().index);
+  }
+
+  Result<double> copy_rate(std::size_t to, std::size_t from) {
     Card& card = *cards_[to];
-    Measurement out{.test = "peer_copy", .gpu = card.facts().index, .unit = "bytes_per_second"};
+    const auto seconds = median_seconds(card, sizes_for(card.facts()).repeats, [&] {
+      return card.from_peer(held_.sums[to].address(), *cards_[from], held_.arrays[from].address(),
+                            held_.bytes, Queue::first);
+    });
+    if (!seconds) return fail(seconds.error());
+    return *seconds > 0 ? static_cast<double>(held_.bytes) / *seconds : 0;
+  }
+
+  void copies() {
+    PairRates rates(cards_.size(), std::vector<double>(cards_.size()));
+    for (std::size_t to = 0; to < cards_.size(); ++to) {
+      for (std::size_t from = 0; from < cards_.size(); ++from) {
+        if (from == to) continue;
+        const auto rate = copy_rate(to, from);
+        if (!rate) {
+          for (const auto& card : cards_)
+            out_.push_back(not_done("peer_copy", card->facts().index, rate.error()));
+          return;
+        }
+        rates[to][from] = *rate;
+      }
+    }
+    blame_ = blame_slow_pairs(rates);
+    for (std::size_t to = 0; to < cards_.size(); ++to) out_.push_back(slowest_copy(to, rates[to]));
+  }
+
+  // What is slow by the other card's fault is told and does not count.
+  [[nodiscard]] Measurement slowest_copy(std::size_t to, const std::vector<double>& rates) const {
+    Measurement out{
+        .test = "peer_copy", .gpu = cards_[to]->facts().index, .unit = "bytes_per_second"};
     for (std::size_t from = 0; from < cards_.size(); ++from) {
       if (from == to) continue;
-      const auto seconds = median_seconds(card, sizes_for(card.facts()).repeats, [&] {
-        return card.from_peer(held_.sums[to].address(), *cards_[from], held_.arrays[from].address(),
-                              held_.bytes, Queue::first);
-      });
-      if (!seconds) return not_done("peer_copy", card.facts().index, seconds.error());
-      const double rate = *seconds > 0 ? static_cast<double>(held_.bytes) / *seconds : 0;
-      out.details.push_back(
-          fmt::format("from GPU {}: {:.1f} GB/s", cards_[from]->facts().index, rate / 1e9));
-      if (!out.peer.empty() && rate >= out.value) continue;
-      out.value = rate;
-      out.peer = fmt::format("GPU {}", cards_[from]->facts().index);
+      const bool excused = blame_.excused[to][from];
+      out.details.push_back(fmt::format("from {}: {:.1f} GB/s{}", name_of(from), rates[from] / 1e9,
+                                        excused ? ", slow by that card's fault" : ""));
+      if (excused || (!out.peer.empty() && rates[from] >= out.value)) continue;
+      out.value = rates[from];
+      out.peer = name_of(from);
+    }
+    if (!out.peer.empty()) return out;
+    out.outcome = Outcome::hindered;
+    out.reason = "every other card is slow by its own fault";
+    return out;
+  }
+
+  [[nodiscard]] std::vector<std::string> blamed() const {
+    std::vector<std::string> out;
+    out.reserve(blame_.cards.size());
+    for (std::size_t i = 0; i < blame_.cards.size(); ++i) {
+      if (blame_.cards[i]) out.push_back(name_of(i));
     }
     return out;
   }
 
   void all_at_once() {
-    Together together(cards_);
     const std::uint32_t copies =
-        cards_.front()->facts().simulated ? 1 : 20;  // the host's clock starts them one by one
-    const auto seconds = together.timed([&](std::size_t to) -> Result<void> {
-      const std::size_t from = (to + 1) % cards_.size();
+        cards_.front()->facts().simulated ? 1 : 20;  // the host starts them one by one
+    const auto source = [&](std::size_t to) { return (to + 1) % cards_.size(); };
+    const auto seconds = timed_each(cards_, [&](std::size_t to) -> Result<void> {
       for (std::uint32_t i = 0; i < copies; ++i) {
-        if (auto ok =
-                cards_[to]->from_peer(held_.sums[to].address(), *cards_[from],
-                                      held_.arrays[from].address(), held_.bytes, Queue::first);
+        if (auto ok = cards_[to]->from_peer(held_.sums[to].address(), *cards_[source(to)],
+                                            held_.arrays[source(to)].address(), held_.bytes,
+                                            Queue::first);
             !ok) {
           return ok;
         }
       }
       return {};
     });
-    tell("peer_all", seconds, static_cast<double>(held_.bytes) * copies, std::nullopt);
-  }
-
-  void tell(const std::string& test, const Result<double>& seconds, double bytes,
-            std::optional<std::uint32_t> wrong) {
-    for (const auto& card : cards_) {
-      const std::uint32_t gpu = card->facts().index;
-      if (!seconds) {
-        out_.push_back(not_done(test, gpu, seconds.error()));
-        continue;
-      }
-      Measurement one{.test = test,
-                      .gpu = gpu,
-                      .value = *seconds > 0 ? bytes / *seconds : 0,
-                      .unit = "bytes_per_second"};
-      if (wrong == gpu) {
-        one.outcome = Outcome::wrong;
-        one.reason = "its sums are not those of all cards' arrays";
+    for (std::size_t to = 0; to < cards_.size(); ++to) {
+      Measurement one =
+          rate_of("peer_all", to, seconds[to], static_cast<double>(held_.bytes) * copies);
+      one.peer = name_of(source(to));
+      const bool excused = !blame_.excused.empty() && blame_.excused[to][source(to)];
+      if (excused && one.outcome == Outcome::measured) {
+        one.outcome = Outcome::hindered;
+        one.reason = fmt::format("it copies from {}, whose links are slow", one.peer);
       }
       out_.push_back(std::move(one));
     }
+  }
+
+  [[nodiscard]] Measurement rate_of(const std::string& test, std::size_t card,
+                                    const Result<double>& seconds, double bytes) const {
+    const std::uint32_t gpu = cards_[card]->facts().index;
+    if (!seconds) return not_done(test, gpu, seconds.error());
+    return {.test = test,
+            .gpu = gpu,
+            .value = *seconds > 0 ? bytes / *seconds : 0,
+            .unit = "bytes_per_second"};
   }
 
   [[nodiscard]] ReduceArgs reduce_args(std::size_t card) const {
@@ -207,48 +272,122 @@ class PeerCheck {
     return seconds;
   }
 
-  // The first card whose sums are wrong at one of a few places.
-  Result<std::optional<std::uint32_t>> wrong_sums() {
+  // One wrong word of each slice of a card's sums, by the card whose slice it is; only some places are looked at.
+  Result<std::map<std::size_t, WrongSum>> wrong_sums_of(std::size_t card) {
+    auto host = HostMemory::take(*cards_[card], held_.bytes);
+    if (!host) return fail(host.error());
+    if (auto ok = cards_[card]->from_card(host->as<void>(), held_.sums[card].address(), held_.bytes,
+                                          Queue::first);
+        !ok) {
+      return fail(ok.error());
+    }
+    if (auto ok = cards_[card]->wait(); !ok) return fail(ok.error());
+    const std::uint64_t words = held_.bytes / sizeof(std::uint32_t);
+    std::map<std::size_t, WrongSum> out;
+    for (std::uint64_t at = 0; at < words; at += 1021) {
+      std::uint32_t sum = 0;
+      for (std::uint32_t i = 0; i < cards_.size(); ++i)
+        sum += expected_word(Pattern::address, i, at);
+      const std::uint32_t found = host->as<std::uint32_t>()[at];
+      if (found != sum) out.try_emplace(at / (words / cards_.size()), WrongSum{at, found});
+    }
+    return out;
+  }
+
+  // Is this word of the card's own array, which all add up, not what was written there?
+  Result<bool> has_wrong_array(std::size_t card, std::uint64_t at) {
+    auto host = HostMemory::take(*cards_[card], sizeof(std::uint32_t));
+    if (!host) return fail(host.error());
+    if (auto ok = cards_[card]->from_card(host->as<void>(),
+                                          held_.arrays[card].address() + at * sizeof(std::uint32_t),
+                                          sizeof(std::uint32_t), Queue::first);
+        !ok) {
+      return fail(ok.error());
+    }
+    if (auto ok = cards_[card]->wait(); !ok) return fail(ok.error());
+    return *host->as<std::uint32_t>() !=
+           expected_word(Pattern::address, static_cast<std::uint32_t>(card), at);
+  }
+
+  // By card, what is wrong by its fault. The owner of a slice adds it up, and the others fetch it from there: a word that is
+  // wrong at its owner was added up wrongly, unless a card's array is wrong; one that is wrong elsewhere only came over wrongly.
+  Result<std::map<std::size_t, std::string>> wrong_cards() {
+    std::vector<std::map<std::size_t, WrongSum>> wrong;
+    wrong.reserve(cards_.size());
     for (std::size_t i = 0; i < cards_.size(); ++i) {
-      auto host = HostMemory::take(*cards_[i], held_.bytes);
-      if (!host) return fail(host.error());
-      if (auto ok = cards_[i]->from_card(host->as<void>(), held_.sums[i].address(), held_.bytes,
-                                         Queue::first);
-          !ok) {
-        return fail(ok.error());
+      auto found = wrong_sums_of(i);
+      if (!found) return fail(found.error());
+      wrong.push_back(std::move(*found));
+    }
+    std::map<std::size_t, std::string> out;
+    for (std::size_t owner = 0; owner < cards_.size(); ++owner) {
+      if (const auto own = wrong[owner].find(owner); own != wrong[owner].end()) {
+        if (auto ok = blame_sum(owner, own->second.at, out); !ok) return fail(ok.error());
+        continue;
       }
-      if (auto ok = cards_[i]->wait(); !ok) return fail(ok.error());
-      const std::uint64_t words = held_.bytes / sizeof(std::uint32_t);
-      for (std::uint64_t at = 0; at < words; at += 1021) {
-        std::uint32_t sum = 0;
-        for (std::uint32_t card = 0; card < cards_.size(); ++card)
-          sum += expected_word(Pattern::address, card, at);
-        if (host->as<std::uint32_t>()[at] != sum) return std::optional(cards_[i]->facts().index);
+      for (std::size_t i = 0; i < cards_.size(); ++i) {
+        if (wrong[i].contains(owner))
+          out.try_emplace(i, fmt::format("what it fetched from {} is wrong, and right there: one "
+                                         "of the two, or the link between them",
+                                         name_of(owner)));
       }
     }
-    return std::optional<std::uint32_t>{};
+    return out;
+  }
+  Result<void> blame_sum(std::size_t owner, std::uint64_t at,
+                         std::map<std::size_t, std::string>& out) {
+    bool any = false;
+    for (std::size_t i = 0; i < cards_.size(); ++i) {
+      const auto wrong = has_wrong_array(i, at);
+      if (!wrong) return fail(wrong.error());
+      if (*wrong)
+        out.try_emplace(i, "what its memory gives to the sums is not what was written there");
+      any = any || *wrong;
+    }
+    if (!any)
+      out.try_emplace(owner, "the sums that it computes are not those of all cards' arrays");
+    return {};
   }
 
   void all_reduce() {
-    if (cards_.size() > most_reduced_cards) {
-      return tell("all_reduce", fail(ErrorCode::not_supported, "more than 16 cards"), 0,
-                  std::nullopt);
-    }
+    if (cards_.size() > most_reduced_cards)
+      return tell_reduced(fail(ErrorCode::not_supported, "more than 16 cards"), {});
     std::vector<double> seconds;
-    for (std::uint32_t i = 0; i <= sizes_for(cards_.front()->facts()).repeats; ++i) {
+    const std::uint32_t repeats = sizes_for(cards_.front()->facts()).repeats;
+    seconds.reserve(repeats);
+    for (std::uint32_t i = 0; i <= repeats; ++i) {
       const auto took = reduce_once();
-      if (!took) return tell("all_reduce", took, 0, std::nullopt);
+      if (!took) return tell_reduced(took, {});
       if (i > 0) seconds.push_back(*took);
     }
-    const auto wrong = wrong_sums();
-    if (!wrong) return tell("all_reduce", fail(wrong.error()), 0, std::nullopt);
+    const auto wrong = wrong_cards();
+    if (!wrong) return tell_reduced(fail(wrong.error()), {});
+    tell_reduced(median_of(seconds), *wrong);
+  }
+
+  // All cards wait for the slowest of them: its time is no fault of the others.
+  void tell_reduced(const Result<double>& seconds,
+                    const std::map<std::size_t, std::string>& wrong) {
     const double share =
         static_cast<double>(cards_.size() - 1) / static_cast<double>(cards_.size());
-    tell("all_reduce", median_of(seconds), 2 * share * static_cast<double>(held_.bytes), *wrong);
+    const auto slow = blamed();
+    for (std::size_t i = 0; i < cards_.size(); ++i) {
+      Measurement one =
+          rate_of("all_reduce", i, seconds, 2 * share * static_cast<double>(held_.bytes));
+      if (const auto found = wrong.find(i); found != wrong.end()) {
+        one.outcome = Outcome::wrong;
+        one.reason = found->second;
+      } else if (one.outcome == Outcome::measured && !slow.empty() && !blame_.cards[i]) {
+        one.outcome = Outcome::hindered;
+        one.reason = "as slow as the links of " + listed(slow);
+      }
+      out_.push_back(std::move(one));
+    }
   }
 
   const Cards& cards_;
   PeerArrays held_;
+  PairBlame blame_;  // empty where the pairs were not measured
   std::vector<Measurement> out_;
 };
 

@@ -92,7 +92,9 @@ class CudaCard final : public Card {
     if (auto ok = did(driver_->calls().cuMemHostAlloc(&memory, bytes, cuda::host_portable),
                       "allocate pinned memory");
         !ok) {
-      return fail(ok.error());
+      if (ok.error().code() != ErrorCode::unavailable) return fail(ok.error());
+      return fail(Error(ErrorCode::no_permission, "the host gave no pinned memory (a limit?)")
+                      .caused_by(ok.error()));
     }
     return memory;
   }

@@ -67,22 +67,34 @@ std::optional<double> mean_power(const std::vector<LoadSample>& samples, Monoton
   return count == 0 ? std::nullopt : std::optional(sum / count);
 }
 
-void judge_by_limit(const Measurement& one, const CardTraits& card, TestResult& out) {
+// Less than it should be: a fault, or nobody knows where others use the card.
+void fall_short(const JudgeInput& input, std::string reason, TestResult& out) {
+  out.verdict = input.shared ? Verdict::not_tested : Verdict::fail;
+  out.hindered = input.shared;
+  out.reason = input.shared ? reason + ", while others may use the card" : std::move(reason);
+}
+
+void judge_by_limit(const Measurement& one, const CardTraits& card, const JudgeInput& input,
+                    TestResult& out) {
   const auto limit = limit_of(one.test, card);
   if (!limit) return;
   out.limit = limit->value;
   out.limit_source = limit->text + ": " + limit->source;
   const bool good =
       lower_is_better(one.unit) ? one.value <= limit->value : one.value >= limit->value;
-  if (good) return;
-  out.verdict = Verdict::fail;
-  out.reason =
-      fmt::format("{} than {}", lower_is_better(one.unit) ? "longer" : "less", limit->text);
+  if (good) {
+    if (limit->usual && one.value < *limit->usual)
+      out.reason = "WARNING: less than " + limit->usual_text;
+    return;
+  }
+  fall_short(input,
+             fmt::format("{} than {}", lower_is_better(one.unit) ? "longer" : "less", limit->text),
+             out);
 }
 
 void judge_by_peers(const Measurement& one, const CardTraits& card,
                     const std::vector<Measurement>& all, const JudgeInput& input, TestResult& out) {
-  if (!is_rate(one.unit) || out.verdict == Verdict::fail) return;
+  if (!is_rate(one.unit) || out.verdict != Verdict::pass) return;
   std::vector<double> others;
   for (const auto& other : all) {
     const CardTraits* traits = traits_of(input, other.gpu);
@@ -94,19 +106,20 @@ void judge_by_peers(const Measurement& one, const CardTraits& card,
   if (others.size() < fewest_peers) return;
   const double usual = median_of(others);
   if (one.value >= least_of_peers * usual) return;
-  out.verdict = Verdict::fail;
   out.limit = least_of_peers * usual;
   out.limit_source =
       fmt::format("{:.0f} % of the median of {} other cards of this kind in this node",
                   least_of_peers * 100, others.size());
-  out.reason = fmt::format("{:.0f} % below the median of the other {} cards of this kind",
-                           (1 - one.value / usual) * 100, others.size());
+  fall_short(input,
+             fmt::format("{:.0f} % below the median of the other {} cards of this kind",
+                         (1 - one.value / usual) * 100, others.size()),
+             out);
 }
 
 void judge_by_earlier(const Measurement& one, const CardTraits& card, const JudgeInput& input,
                       TestResult& out) {
-  if (!is_rate(one.unit) || out.verdict == Verdict::fail || card.serial.empty()) return;
-  const auto found = input.earlier.find({card.serial, one.test});
+  if (!is_rate(one.unit) || out.verdict != Verdict::pass || card.mig) return;
+  const auto found = input.earlier.find({key_of(card), one.test});
   if (found == input.earlier.end() || found->second.size() < fewest_earlier) return;
   const double usual = median_of(found->second);
   const double change = usual > 0 ? one.value / usual - 1 : 0;
@@ -142,7 +155,7 @@ bool lacks_its_links(const Measurement& one, const CardTraits& card,
     return other.test == one.test && other.gpu != one.gpu;
   });
   return one.outcome == Outcome::absent && others && find_test(one.test) != nullptr &&
-         find_test(one.test)->step == Step::peers && limit_of(one.test, card).has_value();
+         find_test(one.test)->step == Step::peers && !card.mig && has_nvlink(card.name);
 }
 
 TestResult result_of(const Measurement& one, const std::vector<Measurement>& all,
@@ -160,14 +173,18 @@ TestResult result_of(const Measurement& one, const std::vector<Measurement>& all
   if (one.outcome == Outcome::measured || one.value != 0) out.value = one.value;
   const auto samples = samples_within(input, one);
   out.power_watts = mean_power(samples, one.began);
-  if (one.outcome == Outcome::wrong) {
+  if (one.outcome == Outcome::no_room && (input.shared || (card != nullptr && card->mig))) {
+    out.hindered = true;
+    return out;
+  }
+  if (one.outcome == Outcome::wrong || one.outcome == Outcome::no_room) {
     out.verdict = Verdict::fail;
     return out;
   }
   out.verdict = Verdict::pass;
   if (one.unit == "errors" || one.unit == "multiprocessors") out.limit = 0;
   if (card == nullptr) return out;
-  judge_by_limit(one, *card, out);
+  judge_by_limit(one, *card, input, out);
   judge_by_peers(one, *card, all, input, out);
   judge_by_earlier(one, *card, input, out);
   return out;
@@ -210,6 +227,8 @@ TestResult throttle_of(const Measurement& load, const JudgeInput& input) {
 }
 
 }  // namespace
+
+std::string key_of(const CardTraits& card) { return card.serial.empty() ? card.uuid : card.serial; }
 
 std::vector<TestResult> judge(const std::vector<Measurement>& found, const JudgeInput& input) {
   std::vector<TestResult> out;

@@ -28,12 +28,16 @@ using LoadSamples =
 
 // Earlier values of one test of one card that passed, newest first.
 using Earlier =
-    std::map<std::pair<std::string, std::string>, std::vector<double>>;  // by serial and test
+    std::map<std::pair<std::string, std::string>, std::vector<double>>;  // by key_of() and test
+// What a card's results are kept by: its serial number; its UUID where it tells none.
+std::string key_of(const CardTraits& card);
 
 struct JudgeInput {
   std::vector<CardTraits> cards;
   LoadSamples samples;
   Earlier earlier;
+  bool shared =
+      false;  // somebody else may use the cards meanwhile: too slow, or no memory left, is no fault then
 };
 
 // One result for each measurement, in their order; and for each tensor_load one more, tensor_throttle: whether clocks were

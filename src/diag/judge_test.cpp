@@ -99,6 +99,45 @@ TEST(Judge, FailsACardThatHasBecomeSlowerThanItWas) {
   EXPECT_TRUE(judged(rate("memory_read", 4.1e12), input).details.empty());
 }
 
+TEST(Judge, ComparesNoInstanceWithTheWholeCardAndACardWithoutSerialByItsUuid) {
+  JudgeInput input = h200s(1);
+  input.earlier[{"S0", "memory_read"}] = {4.53e12, 4.54e12, 4.55e12};
+  input.cards[0].mig = true;
+  EXPECT_EQ(judged(rate("memory_read", 0.6e12), input).verdict, Verdict::pass);
+  JudgeInput nameless = h200s(1);
+  nameless.cards[0].serial = "";
+  nameless.earlier[{"GPU-0", "memory_read"}] = {4.8e12, 4.8e12, 4.8e12};
+  EXPECT_EQ(judged(rate("memory_read", 4.2e12), nameless).verdict, Verdict::fail);
+}
+
+TEST(Judge, FailsNothingForWhatOthersMayHaveTaken) {
+  JudgeInput input = h200s(1);
+  input.shared = true;
+  EXPECT_TRUE(judged(rate("memory_read", 1e12), input).hindered);
+  Measurement none = rate("memory_read", 0);
+  none.outcome = Outcome::no_room;
+  EXPECT_TRUE(judged(none, input).hindered);
+  EXPECT_EQ(judged(none).verdict, Verdict::fail);
+}
+
+TEST(Judge, FailsAProductThatNobodyMeasuredBelowHalfOfItsFigureOnly) {
+  JudgeInput input = h200s(1);
+  input.cards[0].name = "NVIDIA A100-SXM4-80GB";
+  const auto told = judged(rate("memory_read", 1.2e12), input);
+  EXPECT_EQ(told.verdict, Verdict::pass);
+  EXPECT_EQ(told.reason,
+            "WARNING: less than 85 % of 2039 GB/s, a share that was not measured on this product");
+  EXPECT_EQ(judged(rate("memory_read", 1.0e12), input).verdict, Verdict::fail);
+  EXPECT_EQ(judged(rate("memory_read", 1.9e12), input).reason, "");
+}
+
+TEST(Judge, HasNoFigureForPairsOfCardsThatShareSomeLinksOnly) {
+  JudgeInput input = h200s(1);
+  EXPECT_EQ(judged(rate("peer_copy", 130e9), input).verdict, Verdict::fail);
+  input.cards[0].direct_links = true;
+  EXPECT_EQ(judged(rate("peer_copy", 130e9), input).verdict, Verdict::pass);
+}
+
 TEST(Judge, NeverPassesWhatWasNotMeasured) {
   for (const Outcome outcome : {Outcome::absent, Outcome::hindered}) {
     Measurement one = rate("memory_read", 0);

@@ -8,35 +8,33 @@
 namespace stoker::diag {
 namespace {
 
-enum class MemoryKind : std::uint8_t { hbm, gddr };
-
 struct ProductLimit {
   std::string_view name;
   double memory_gbps;
   double tensor_tflops;
   double link_gbps;
-  MemoryKind memory;
+  bool measured;
   std::string_view source;
 };
 
 constexpr auto product_limits = std::to_array<ProductLimit>({
-#define STOKER_PRODUCT_LIMIT(name, memory, tensor, link, kind, source) \
-  {name, memory, tensor, link, MemoryKind::kind, source},
+#define STOKER_PRODUCT_LIMIT(name, memory, tensor, link, measured, source) \
+  {name, memory, tensor, link, (measured) != 0, source},
 #include "diag/product_limits.def"
 #undef STOKER_PRODUCT_LIMIT
 });
 
-// What a healthy card reaches of the figure, less a margin for cards that nobody has measured; shares are our own choice.
-// Measured on H200 (docs/measurements.md): read 0.94, write 0.90, copy 0.82, tensor under load 0.65. Memory of the
-// gddr kind gives up bandwidth for ECC where that is on, and is judged less strictly. Only Hopper's tensor kernel has
-// been measured: others use mma.sync, which reaches less.
+// What a healthy card reaches of the figure, less a margin; shares are our own choice. Measured on H200
+// (docs/measurements.md): read 0.94, write 0.90, copy 0.82, tensor under load 0.65. Only Hopper's tensor kernel has been
+// measured: others use mma.sync, which reaches less.
 struct Share {
   std::string_view test;
-  double hbm;
-  double gddr;
+  double share;
 };
-constexpr auto memory_shares = std::to_array<Share>(
-    {{"memory_read", 0.85, 0.65}, {"memory_write", 0.80, 0.60}, {"memory_copy", 0.70, 0.55}});
+constexpr auto memory_shares =
+    std::to_array<Share>({{"memory_read", 0.85}, {"memory_write", 0.80}, {"memory_copy", 0.70}});
+// A product that nobody has measured fails below this, and is told of between this and its share.
+constexpr double unmeasured_share = 0.5;
 constexpr auto tensor_tests =
     std::to_array<std::string_view>({"tensor_8192", "tensor_16384", "tensor_load"});
 constexpr double tensor_share_of_hopper = 0.45;
@@ -58,9 +56,18 @@ const ProductLimit* product_of(const CardTraits& card) {
 }
 
 Limit share_of(double share, double figure, const char* unit, double scale,
-               std::string_view source) {
-  return {share * figure * scale, fmt::format("{:.0f} % of {:.4g} {}", share * 100, figure, unit),
-          std::string(source)};
+               const ProductLimit& product) {
+  const auto text = [&](double part) {
+    return fmt::format("{:.0f} % of {:.4g} {}", part * 100, figure, unit);
+  };
+  const double least = product.measured ? share : std::min(share, unmeasured_share);
+  Limit out{
+      .value = least * figure * scale, .text = text(least), .source = std::string(product.source)};
+  if (least < share) {
+    out.usual = share * figure * scale;
+    out.usual_text = text(share) + ", a share that was not measured on this product";
+  }
+  return out;
 }
 
 std::optional<Limit> product_limit(std::string_view test, const CardTraits& card) {
@@ -68,19 +75,19 @@ std::optional<Limit> product_limit(std::string_view test, const CardTraits& card
   if (product == nullptr) return std::nullopt;
   const auto memory = std::ranges::find(memory_shares, test, &Share::test);
   if (memory != memory_shares.end() && product->memory_gbps > 0) {
-    const double share = product->memory == MemoryKind::hbm ? memory->hbm : memory->gddr;
-    return share_of(share, product->memory_gbps, "GB/s", 1e9, product->source);
+    return share_of(memory->share, product->memory_gbps, "GB/s", 1e9, *product);
   }
   if (std::ranges::find(tensor_tests, test) != tensor_tests.end() && product->tensor_tflops > 0) {
     const double share =
         card.compute_capability == 90 ? tensor_share_of_hopper : tensor_share_of_others;
-    return share_of(share, product->tensor_tflops, "TFLOP/s", 1e12, product->source);
+    return share_of(share, product->tensor_tflops, "TFLOP/s", 1e12, *product);
   }
-  if (product->link_gbps <= 0) return std::nullopt;
+  // The figure is the sum of all links.
+  if (product->link_gbps <= 0 || card.direct_links) return std::nullopt;
   if (test == "peer_copy" || test == "peer_all")
-    return share_of(peer_share, product->link_gbps, "GB/s", 1e9, product->source);
+    return share_of(peer_share, product->link_gbps, "GB/s", 1e9, *product);
   if (test == "all_reduce")
-    return share_of(all_reduce_share, product->link_gbps, "GB/s", 1e9, product->source);
+    return share_of(all_reduce_share, product->link_gbps, "GB/s", 1e9, *product);
   return std::nullopt;
 }
 
@@ -88,10 +95,10 @@ std::optional<Limit> pcie_limit(std::string_view test, const CardTraits& card) {
   const double rate = pcie_rate(card.pcie_generation, card.pcie_width);
   if (rate <= 0) return std::nullopt;
   const double share = test == "pcie_both" ? pcie_both_share : pcie_share;
-  return Limit{share * rate,
-               fmt::format("{:.0f} % of PCIe {} x{}, {:.1f} GB/s one way", share * 100,
-                           card.pcie_generation, card.pcie_width, rate / 1e9),
-               "what card and slot say they can"};
+  return Limit{.value = share * rate,
+               .text = fmt::format("{:.0f} % of PCIe {} x{}, {:.1f} GB/s one way", share * 100,
+                                   card.pcie_generation, card.pcie_width, rate / 1e9),
+               .source = "what card and slot say they can"};
 }
 
 }  // namespace
@@ -118,8 +125,9 @@ bool has_nvlink(std::string_view product) {
 
 std::optional<Limit> limit_of(std::string_view test, const CardTraits& card) {
   if (test == "pcie_latency")
-    return Limit{most_latency_seconds, "200 µs",
-                 "far above the 13 µs that were measured on an H200"};
+    return Limit{.value = most_latency_seconds,
+                 .text = "200 µs",
+                 .source = "far above the 13 µs that were measured on an H200"};
   if (test.starts_with("pcie_")) return pcie_limit(test, card);
   return product_limit(test, card);
 }

@@ -17,11 +17,15 @@ struct CardTraits {
   std::uint32_t pcie_generation = 0;  // the most that card and slot can do; 0: not told
   std::uint32_t pcie_width = 0;
   int compute_capability = 0;
-  bool mig = false;  // an instance of a card: no figure of the whole card applies
+  bool direct_links = false;  // its NVLinks end at other cards: a pair has some of them only
+  bool mig = false;           // an instance of a card: no figure of the whole card applies
 };
 
 struct Limit {
-  double value = 0;    // the least that passes
+  double value = 0;  // the least that passes
+  std::optional<double>
+      usual;  // what is expected, where nobody measured this product: less is told, and no fault
+  std::string usual_text;
   std::string text;    // "85 % of 4800 GB/s"
   std::string source;  // where that figure was read
 };

@@ -14,6 +14,7 @@ enum class Outcome : std::uint8_t {
   measured,  // the value is what the card did
   wrong,     // the card did it wrongly, whatever the value; `reason` says what
   absent,    // not tested: there is no such thing on this card, or it was not asked for
+  no_room,   // its memory was refused: a fault, unless somebody else has it
   hindered,  // not tested: it could not be, so nobody knows
 };
 
@@ -31,17 +32,23 @@ struct Measurement {
   MonotonicTime ended;
 };
 
-// An error of a card as the outcome of `test`: what a card has not, or what somebody else's use forbids, is no fault of
-// it; anything else is.
+// An error of a card as the outcome of `test`: what a card has not, what it needs of the machine, or what somebody else's use
+// forbids, is no fault of it; memory that is refused may be one; anything else is.
 inline Measurement not_done(std::string test, std::uint32_t gpu, const Error& error) {
-  const bool absent = error.code() == ErrorCode::not_supported;
-  const bool hindered =
-      error.code() == ErrorCode::no_permission || error.code() == ErrorCode::cancelled;
+  const auto outcome_of = [](ErrorCode code) {
+    switch (code) {
+      case ErrorCode::not_supported: return Outcome::absent;
+      case ErrorCode::unavailable: return Outcome::no_room;
+      case ErrorCode::not_found:
+      case ErrorCode::no_permission:
+      case ErrorCode::invalid_input:
+      case ErrorCode::cancelled: return Outcome::hindered;
+      default: return Outcome::wrong;
+    }
+  };
   return {.test = std::move(test),
           .gpu = gpu,
-          .outcome = absent     ? Outcome::absent
-                     : hindered ? Outcome::hindered
-                                : Outcome::wrong,
+          .outcome = outcome_of(error.code()),
           .reason = error.describe()};
 }
 

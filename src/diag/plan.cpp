@@ -10,7 +10,7 @@ namespace stoker::diag {
 namespace {
 
 // Both ends are the same build: the magic number changes with the members.
-constexpr std::uint32_t plan_magic = 0x53544402;
+constexpr std::uint32_t plan_magic = 0x53544403;
 
 template <typename T, typename Struct>
 concept PlanPart = std::same_as<std::remove_const_t<T>, Struct>;

@@ -1,5 +1,7 @@
 #include "diag/run_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -71,8 +73,16 @@ class PlanRun {
         std::vector<std::uint64_t> wrong;
         options.wrong = &wrong;
         auto found = check_memory(card, options);
-        if (options.meddle && wrong == flipped)
-          found.front().details.emplace_back("each at its address");
+        if (!options.meddle) return found;
+        if (!flipped.empty() && wrong == flipped) {
+          found.front().details.insert(
+              found.front().details.begin(),
+              fmt::format("all {} found, each at its address", flipped.size()));
+        } else if (found.front().outcome == Outcome::measured) {
+          found.front().outcome = Outcome::hindered;
+          found.front().reason =
+              fmt::format("{} bits were flipped, and none was found", flipped.size());
+        }
         return found;
       }
       case Step::bandwidth: return measure_memory(card);

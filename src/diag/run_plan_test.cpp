@@ -88,11 +88,15 @@ TEST(RunPlan, FindsSlowMemory) {
             (std::set<std::string>{"memory_read", "memory_write", "memory_copy"}));
 }
 
-TEST(RunPlan, FindsASlowLinkAmongCards) {
+TEST(RunPlan, BlamesASlowLinkOnItsCardAndOnNoOther) {
   const auto found = failed(run_with({.slow_link = 4}, {Step::peers}));
-  EXPECT_TRUE(found.at(1).contains("peer_copy"));
-  EXPECT_TRUE(found.at(0).contains("peer_copy"));  // from card 1, which it names
-  EXPECT_TRUE(found.at(1).contains("peer_all"));
+  EXPECT_EQ(found, (Failures{{1, {"peer_copy", "peer_all", "all_reduce"}}}));
+}
+
+TEST(RunPlan, BlamesWrongSumsOnTheCardWhoseMemoryGivesThem) {
+  // Where the array begins in the memory of a small card; every 1,021st word is looked at.
+  const auto found = failed(run_with({.stuck_bit = StuckBit{0, 31, true}}, {Step::peers}));
+  EXPECT_EQ(found, (Failures{{1, {"all_reduce"}}}));
 }
 
 TEST(RunPlan, FindsACardThatReachesNoOther) {

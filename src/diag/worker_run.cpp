@@ -112,8 +112,9 @@ class WorkerRun {
       if (under_way.step == Step::count_) continue;
       // A card that is done with what it does alone waits for the others.
       if (told_all_of(gpu, under_way.step)) continue;
-      const double allowed =
-          allowed_seconds(under_way.step) * options_.allowed_scale + load_seconds(under_way.step);
+      const double allowed = std::max(allowed_seconds(under_way.step) * options_.allowed_scale,
+                                      static_cast<double>(options_.least_allowed.count()) * 1e-9) +
+                             load_seconds(under_way.step);
       const double took = static_cast<double>((now - under_way.since).count()) * 1e-9;
       if (took < allowed) continue;
       hung_ = gpu;
@@ -138,17 +139,20 @@ class WorkerRun {
     if (reaped_) return;
     process.finish_sending();  // what it is at ends after the launch under way
     const auto asked = system_clock().monotonic();
-    bool killed = false;
+    int sent = 0;
     while (!process.poll_exit()) {
       const auto waited = system_clock().monotonic() - asked;
-      if (!killed && waited > options_.leave_within) {
-        process.signal(SIGKILL);
-        killed = true;
-      }
+      const int due = waited > options_.kill_after   ? SIGKILL
+                      : waited > options_.term_after ? SIGTERM
+                                                     : 0;
+      if (due != sent) process.signal(due);
+      sent = due;
       // A process in state D does not die: it is left, and whoever asked is told.
-      if (killed && waited > 2 * options_.leave_within) {
-        report_.problem += fmt::format(
-            "; worker {} does not end, not even killed: it is stuck in the driver", process.pid());
+      const bool stuck = waited > options_.kill_after + Seconds(5);
+      if (stuck || (watch_.stop && watch_.stop())) {
+        report_.problem += fmt::format("; worker {} does not end: {}", process.pid(),
+                                       stuck ? "not even killed, so it is stuck in the driver"
+                                             : "it is left in a call of the driver");
         return;
       }
       drain(process);

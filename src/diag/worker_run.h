@@ -19,7 +19,11 @@ struct WorkerOptions {
   double allowed_scale = 1;  // of what a step may take (test_row.h); tests shorten it
   Nanoseconds open_within =
       Seconds(60);  // until the cards are open: a driver without persistence loads its firmware
-  Nanoseconds leave_within = Seconds(5);  // after it was asked to stop: far longer than any launch
+  // A driver call may take 45 s before the driver itself gives it up, and a process that is killed in one has frozen cards
+  // (docs/specs/probe.md): no step is given up before this, and the worker, once asked to end, has these two.
+  Nanoseconds least_allowed = Seconds(60);
+  Nanoseconds term_after = Seconds(60);
+  Nanoseconds kill_after = Seconds(120);
 };
 
 struct RunReport {
@@ -32,12 +36,14 @@ struct RunReport {
 struct RunWatch {
   std::function<void(const Began&)> on_began;        // may be empty
   std::function<void(const Measurement&)> on_found;  // may be empty
-  std::function<bool()> stop;                        // asked several times a second; may be empty
+  // Asked several times a second; may be empty. True once ends the run, and true again leaves a worker that does not end.
+  std::function<bool()> stop;
 };
 
 // Runs `plan` in a worker and waits for it. A test that was planned and of which nothing was told is in the report too:
 // hindered, with why. A card that does not come back from a step in the time allowed has failed it ("did not return"); the
-// worker is then ended, and what it had not told of other cards is hindered.
+// worker is then ended, and what it had not told of other cards is hindered. One that does not end is left, and `problem` says
+// so.
 RunReport run_in_worker(const Plan& plan, const WorkerOptions& options, const RunWatch& watch);
 
 }  // namespace stoker::diag
