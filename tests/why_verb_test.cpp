@@ -26,11 +26,11 @@ TEST(WhyVerb, AnswersFromWhatTheAgentKnows) {
     std::this_thread::sleep_for(milliseconds(200));
     slow = run_stoker({"why", "slow", "3", "--agent", url});
   } while (slow.out.find("power brake") == std::string::npos && steady_clock::now() < deadline);
-  EXPECT_EQ(slow.status, 0) << slow.err;
+  EXPECT_EQ(slow.status, 1) << slow.err;
   EXPECT_NE(slow.out.find("GPU 3 (certain)"), std::string::npos) << slow.out;
 
   const auto pending = run_stoker({"why", "pending", "--agent", url, "-o", "json"});
-  EXPECT_EQ(pending.status, 1) << pending.out;  // no kubelet here: who holds the GPUs is missing
+  EXPECT_EQ(pending.status, 2) << pending.out;  // no kubelet here: who holds the GPUs is missing
   EXPECT_NE(pending.out.find("\"schema\": \"stoker.dev/v1/answer\""), std::string::npos)
       << pending.out;
   EXPECT_EQ(run_stoker({"why", "idle", "17", "--agent", url}).status, 2);

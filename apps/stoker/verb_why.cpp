@@ -22,7 +22,8 @@ constexpr const char* why_examples = R"(Examples:
   stoker why slow 3 -o json | jq '.answers[].looks'
 
 The agent of this node is asked; what it can't know (what the scheduler says, what a program wrote) is named as missing.
-Exit codes: 0 answered, 1 something that the answer needs is missing, 2 no agent to ask, or wrong usage.)";
+Exit codes: 0 nothing wrong, 1 something is, and the answer names it, 2 it is not known, there is no agent to ask, or wrong
+usage.)";
 
 struct WhyFlags {
   AgentFlags agent;
@@ -57,7 +58,8 @@ int run_why(const WhyFlags& flags) {
   const bool open = std::ranges::any_of(*answers, [](const doctor::Answer& answer) {
     return answer.certainty == doctor::Certainty::unknown;
   });
-  return open ? exit_found : exit_nothing_wrong;
+  if (std::ranges::any_of(*answers, &doctor::Answer::wrong)) return exit_found;
+  return open ? exit_could_not : exit_nothing_wrong;
 }
 
 }  // namespace

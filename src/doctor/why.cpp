@@ -141,7 +141,8 @@ std::string answers_json(Question question, const std::vector<Answer>& answers) 
   for (const auto& answer : answers) {
     json.begin_object()
         .member("about", answer.about)
-        .member("certainty", to_string(answer.certainty));
+        .member("certainty", to_string(answer.certainty))
+        .member("wrong", answer.wrong);
     json.member("conclusion", answer.conclusion).key("looks").begin_array();
     for (const auto& look : answer.looks)
       json.begin_object().member("at", look.at).member("seen", look.seen).end_object();

@@ -73,6 +73,7 @@ struct Look {
 struct Answer {
   std::string about;  // "GPU 3", "pod a/b", "pid 4711", "this node"
   Certainty certainty = Certainty::unknown;
+  bool wrong = false;  // the conclusion is of something that is not as it should be
   std::string conclusion;
   std::vector<Look> looks;  // in the order of looking
   std::vector<std::string> missing;

@@ -9,7 +9,6 @@ namespace {
 void nobody_on_it(Answer& answer, const CardPicture& card) {
   if (!card.pods_unknown.empty()) {
     answer.looks.push_back({"pods that hold it", "not known: " + card.pods_unknown});
-    answer.certainty = Certainty::likely;
     answer.conclusion =
         "No process uses it. Whether a pod or job holds it without using it is not known.";
     answer.missing.push_back("who holds it: the kubelet's pod resources (" + card.pods_unknown +
@@ -25,6 +24,7 @@ void nobody_on_it(Answer& answer, const CardPicture& card) {
   }
   answer.looks.push_back({"pods that hold it", card.pods.front()});
   answer.certainty = Certainty::certain;
+  answer.wrong = true;
   answer.conclusion =
       fmt::format("Pod {} holds it, and no process of it has opened it.", card.pods.front());
   answer.next =
@@ -83,6 +83,7 @@ Answer why_idle(const NodePicture& picture, const CardPicture& card) {
     return answer;
   }
   answer.certainty = Certainty::likely;
+  answer.wrong = true;
   answer.conclusion = fmt::format(
       "{} holds it and runs nothing on it: it works on the host (loads data, writes a checkpoint), "
       "waits for "

@@ -59,6 +59,7 @@ std::vector<const Finding*> findings_about(const NodePicture& picture, const Car
 
 void conclude(Answer& answer, const Finding& finding) {
   answer.certainty = finding.state == FindingState::firing ? Certainty::certain : Certainty::likely;
+  answer.wrong = true;
   answer.conclusion = finding.message;
   if (!answer.conclusion.ends_with('.')) answer.conclusion += '.';
   if (!finding.cause.empty()) answer.conclusion += " " + finding.cause;
@@ -73,6 +74,7 @@ bool is_gone(Answer& answer, const CardPicture& card) {
   if (card.state == "present") return false;
   const bool known = card.state == "lost" || card.state == "hung";
   answer.certainty = known ? Certainty::certain : Certainty::unknown;
+  answer.wrong = known;
   answer.conclusion = card.state == "lost"
                           ? "The card is off the bus or gone: it does nothing for anybody."
                       : card.state == "hung" ? "The driver does not answer for this card."

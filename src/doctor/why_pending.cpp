@@ -49,6 +49,7 @@ Answer why_pending(const NodePicture& picture) {
     answer.missing.insert(answer.missing.begin(), "the kubelet's pod resources: " + unknown);
   } else if (free == 0) {
     answer.certainty = Certainty::certain;
+    answer.wrong = true;
     answer.conclusion =
         fmt::format("This node has no GPU to give: {} of {} are held, {} are not sound.", held,
                     picture.cards.size(), sick);

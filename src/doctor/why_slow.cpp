@@ -52,6 +52,7 @@ void look_at_brakes(Answer& answer, const CardPicture& card) {
     names += (names.empty() ? "" : ", ") + std::string(brake.name);
     if (brake.is_fault && answer.conclusion.empty()) {
       answer.certainty = Certainty::certain;
+      answer.wrong = true;
       answer.conclusion = fmt::format("Its clocks are held down: {}.", brake.name);
       answer.next = brake.bit == 0x80 ? "Look at the power supplies and the chassis' limit."
                                       : "Look at the cooling: fans, airflow, neighbours, the room.";
@@ -67,6 +68,7 @@ void look_at_power(Answer& answer, const CardPicture& card) {
   look_at(answer, card, "power limit", "power_limit_watts", "W");
   if (limit && own != card.limits.end() && *limit < own->second && answer.conclusion.empty()) {
     answer.certainty = Certainty::certain;
+    answer.wrong = true;
     answer.conclusion = fmt::format("Its power limit was lowered to {:.0f} W; its own is {:.0f} W.",
                                     *limit, own->second);
     answer.next =
@@ -92,6 +94,7 @@ Answer why_slow(const NodePicture& picture, const CardPicture& card) {
   if (falls_short(answer, card, "PCIe width", "pcie_width", "max_pcie_width", "lanes") &&
       answer.conclusion.empty()) {
     answer.certainty = Certainty::certain;
+    answer.wrong = true;
     answer.conclusion = "Its PCIe link has lost lanes: copies to and from the host are slower.";
     answer.next =
         "Reseat the card or riser; stoker doctor --only pci-link names it after a restart too.";
@@ -103,6 +106,7 @@ Answer why_slow(const NodePicture& picture, const CardPicture& card) {
                                                            work_text(card.works.front()))});
     if (answer.conclusion.empty()) {
       answer.certainty = Certainty::likely;
+      answer.wrong = true;
       answer.conclusion =
           fmt::format("{} processes share it, and each gets a part.", card.works.size());
       answer.next = "See `stoker top` for who takes what.";

@@ -56,7 +56,7 @@ TEST(WhyIdle, TellsAFreeCardFromOneThatIsHeldAndOneWhoseHolderIsUnknown) {
   EXPECT_EQ(ask(Question::idle, picture_of(card)).certainty, Certainty::certain);
   card.pods_unknown = "no kubelet is seen on this node";
   const auto answer = ask(Question::idle, picture_of(card));
-  EXPECT_EQ(answer.certainty, Certainty::likely);
+  EXPECT_EQ(answer.certainty, Certainty::unknown);
   EXPECT_EQ(answer.missing.size(), 1U);
 }
 
@@ -126,6 +126,38 @@ TEST(WhyOom, TellsTheHostsMemoryFromTheCards) {
   picture.events.clear();
   EXPECT_EQ(ask(Question::oom, picture, "3").missing.front(),
             "whether the kernel killed anybody: /dev/kmsg: permission denied");
+}
+
+TEST(WhyOom, TakesNoKillForItsAnswerThatIsNotShownToBeOfThoseAskedAbout) {
+  auto picture = picture_of(busy_card());
+  picture.events = {{.time = "2026-11-29T12:00:00Z",
+                     .kind = "oom",
+                     .sign = "cgroup_oom",
+                     .process = "sshd",
+                     .pid = 99,
+                     .pci = "",
+                     .text = "Killed process 99 (sshd)"}};
+  for (const auto* target : {"3", "training/bert-0", "pid:4711"}) {
+    const auto answer = ask(Question::oom, picture, target);
+    EXPECT_EQ(answer.certainty, Certainty::unknown) << target;
+    EXPECT_FALSE(answer.wrong) << target;
+    EXPECT_NE(answer.looks.front().at.find("not shown to be of"), std::string::npos) << target;
+    EXPECT_NE(answer.looks.front().seen.find("sshd"), std::string::npos) << target;
+  }
+  picture.events.front().pid = 4711;
+  EXPECT_EQ(ask(Question::oom, picture, "3").certainty, Certainty::likely);
+  EXPECT_TRUE(ask(Question::oom, picture, "3").wrong);
+}
+
+TEST(Why, CallsNothingWrongThatIsAsItShouldBe) {
+  auto card = busy_card();
+  EXPECT_FALSE(ask(Question::idle, picture_of(card)).wrong);
+  EXPECT_FALSE(ask(Question::slow, picture_of(card)).wrong);
+  EXPECT_TRUE(ask(Question::pending, picture_of(card)).wrong) << "it has no GPU to give";
+  card.readings["throttle_reasons"] = 0x80;
+  EXPECT_TRUE(ask(Question::slow, picture_of(card)).wrong);
+  card.state = "lost";
+  EXPECT_TRUE(ask(Question::idle, picture_of(card)).wrong);
 }
 
 TEST(WhyPending, KnowsWhatTheNodeHasAndNamesWhatTheClusterKnows) {
