@@ -1,7 +1,8 @@
 #include "doctor/modprobe.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "base/text.h"
@@ -75,7 +76,7 @@ ModprobeFiles read_modprobe(Exam& exam) {
         "/lib/modprobe.d"}) {
     for (const auto& name : exam.list(folder)) {
       if (!name.ends_with(".conf") || !known.insert(name).second) continue;
-      const std::string path = folder + "/" + name;
+      const std::string path = fmt::format("{}/{}", folder, name);
       if (exam.link(path).value_or("") == "/dev/null") continue;
       auto text = exam.read(path);
       if (!text) continue;

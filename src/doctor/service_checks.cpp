@@ -27,7 +27,7 @@ Unit unit_state(Exam& exam, const std::string& unit, std::string_view word) {
   for (const std::string top : {"/etc/systemd/system", "/usr/lib/systemd/system"}) {
     for (const auto& folder : exam.list(top)) {
       if (!folder.ends_with(".wants") && !folder.ends_with(".requires")) continue;
-      const auto names = exam.list(top + "/" + folder);
+      const auto names = exam.list(fmt::format("{}/{}", top, folder));
       const bool wanted = std::ranges::any_of(
           names, [&](const std::string& name) { return name.find(word) != std::string::npos; });
       if (wanted) return Unit::enabled;
