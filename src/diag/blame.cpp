@@ -29,6 +29,7 @@ class PairTable {
   [[nodiscard]] std::vector<std::size_t> worst() const {
     std::size_t most = 0;
     std::vector<std::size_t> out;
+    out.reserve(size_);
     for (std::size_t card = 0; card < size_; ++card) {
       const std::size_t count = slow_pairs(card);
       if (count > most) {
