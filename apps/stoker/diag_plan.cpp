@@ -42,6 +42,7 @@ Result<FaultWord> parse_fault(const std::string& text) {
 
 constexpr std::uint32_t simulated_multiprocessors = 8;
 constexpr std::uint64_t simulated_bytes = 8 << 20;
+constexpr std::uint64_t simulated_words = simulated_bytes / 4;
 
 // One fault of a simulated card: its name, the value that is taken if none is given, the least and the most that it may
 // be, and what it does.
@@ -55,7 +56,7 @@ struct FaultRow {
 };
 
 const std::array<FaultRow, 10> fault_rows = {{
-    {"stuck-bit", "4096", 0, static_cast<double>(simulated_bytes / 4 - 1),
+    {"stuck-bit", "4096", 0, static_cast<double>(simulated_words - 1),
      "a bit of this 32-bit word of its memory is always 1",
      [](HostFaults& faults, double value) {
        faults.stuck_bit = diag::StuckBit{static_cast<std::uint64_t>(value), 5, true};

@@ -230,7 +230,7 @@ class DiagRun {
   // What was asked for, and a fault that a test met on its way to that.
   [[nodiscard]] bool is_told(const TestResult& one) const {
     if (choice_.tests.empty() || one.verdict == Verdict::fail) return true;
-    const std::string_view asked = one.name == "tensor_throttle" ? "tensor_load" : one.name;
+    const std::string asked = one.name == "tensor_throttle" ? "tensor_load" : one.name;
     return std::ranges::find(choice_.tests, asked) != choice_.tests.end();
   }
 
