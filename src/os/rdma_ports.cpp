@@ -47,12 +47,12 @@ std::vector<RdmaGid> read_gids(const Env& env, const std::string& port) {
   for (const auto& name : names) {
     const auto index = whole_number<unsigned>(name);
     if (!index || gids.size() >= most_gids) continue;
-    auto gid = first_line(env, port + "gids/" + name);
+    auto gid = first_line(env, fmt::format("{}gids/{}", port, name));
     if (gid.empty() || !is_set(gid)) continue;
     gids.push_back({.index = *index,
                     .gid = std::move(gid),
-                    .type = first_line(env, port + "gid_attrs/types/" + name),
-                    .netdev = first_line(env, port + "gid_attrs/ndevs/" + name)});
+                    .type = first_line(env, fmt::format("{}gid_attrs/types/{}", port, name)),
+                    .netdev = first_line(env, fmt::format("{}gid_attrs/ndevs/{}", port, name))});
   }
   return gids;
 }

@@ -128,6 +128,8 @@ void check_helper(const Subject& subject, const Pod& pod, const Container& conta
 // A pod holds what its init containers ask for as long as it lives.
 void check_init(const Subject& subject, const Pod& pod, const Container& container) {
   if (!container.gpus.any || !container.init || pod.row->gives == Gives::runtime) return;
+  // What validates a node's GPUs takes one on purpose.
+  if (subject.evidence.purpose == Purpose::system) return;
   const bool others = std::ranges::any_of(pod.containers, [&](const Container& other) {
     return !other.init &&
            (other.gpus.any || other.may_gain("resources") || !other.image.is_scalar());

@@ -389,6 +389,16 @@ TEST(Rules, have_ids_of_their_own_and_say_why_what_to_do_and_who_says_so) {
   }
 }
 
+TEST(Rules, a_validator_of_the_nodes_gpus_may_take_one_in_its_init_container) {
+  const auto validator =
+      object_of("apps/v1", "DaemonSet",
+                "hostPID: true\ninitContainers:\n- {name: check, image: \"x/validator:1\", "
+                "resources: {limits: "
+                "{nvidia.com/gpu: 1}}}\ncontainers:\n- {name: done, image: \"x/validator:1\"}\n");
+  for (const auto& line : told(validator))
+    EXPECT_EQ(line.find("gpu-on-sidecar"), line.npos) << line;
+}
+
 TEST(Rules, a_server_and_a_training_with_all_that_they_need_are_silent) {
   EXPECT_EQ(told(server()), std::vector<std::string>{});
 }
