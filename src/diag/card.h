@@ -138,8 +138,8 @@ class CardMemory {
   // As a kernel's argument.
   template <typename T>
   [[nodiscard]] T* as(std::uint64_t offset = 0) const {
-    return reinterpret_cast<T*>(address_ +
-                                offset);  // NOLINT(performance-no-int-to-ptr): theirs, not ours
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the card's address, not ours
+    return reinterpret_cast<T*>(address_ + offset);
   }
 
  private:

@@ -156,8 +156,8 @@ class HostCard final : public Card {
 
   [[nodiscard]] Address base() const { return reinterpret_cast<Address>(memory_.data()); }
   static void* at(Address address) {
-    return reinterpret_cast<void*>(
-        address);  // NOLINT(performance-no-int-to-ptr): a number for the tests
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a number for the tests
+    return reinterpret_cast<void*>(address);
   }
 
   [[nodiscard]] Result<void> alive() const {

@@ -143,11 +143,11 @@ void plan_members(Archive& archive, T& ended) {
   archive(ended.problem);
 }
 
-template <std::size_t I = 0>
+template <std::size_t index = 0>
 bool read_alternative(std::size_t kind, PlanReader& reader, Message& out) {
-  if constexpr (I < std::variant_size_v<Message>) {
-    if (kind != I) return read_alternative<I + 1>(kind, reader, out);
-    std::variant_alternative_t<I, Message> value;
+  if constexpr (index < std::variant_size_v<Message>) {
+    if (kind != index) return read_alternative<index + 1>(kind, reader, out);
+    std::variant_alternative_t<index, Message> value;
     plan_members(reader, value);
     out = std::move(value);
     return reader.in.done();

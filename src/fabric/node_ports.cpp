@@ -152,6 +152,7 @@ class PortJudge {
     if (port.link_layer != "Ethernet" || port.physical != "LinkUp") return;
     if (!port.gids.empty() && !has_routable_gid(port)) {
       std::vector<std::string> evidence;
+      evidence.reserve(port.gids.size());
       for (const RdmaGid& gid : port.gids)
         evidence.push_back(fmt::format("GID {}: {} {}", gid.index, gid.gid, gid.type));
       tell(PortRule::no_address, port,

@@ -21,6 +21,7 @@ using Guid = std::uint64_t;
 // "0x0002c9030003cca7".
 std::string guid_text(Guid guid);
 
+// NOLINTNEXTLINE(readability-identifier-naming): "switch" is C++'s
 enum class NodeKind : std::uint8_t { unknown, adapter, switch_, router };
 // Volume 1, 14.2.5.6. unknown: a code that the specification has not, or a source that does not tell.
 enum class LinkState : std::uint8_t { unknown, down, initialize, armed, active };

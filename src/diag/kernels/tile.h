@@ -42,19 +42,19 @@ struct Int8Numbers {
 };
 
 // `count` numbers of `bits` each in one register, from column (or row) k on.
-template <typename Numbers, uint32_t Count>
+template <typename Numbers, uint32_t count>
 STOKER_BODY uint32_t left_register(uint32_t seed, uint32_t row, uint32_t k) {
   uint32_t out = 0;
-  for (uint32_t i = 0; i < Count; ++i) {
-    out |= Numbers::of(left_number(seed, row, k + i)) << (32 / Count * i);
+  for (uint32_t i = 0; i < count; ++i) {
+    out |= Numbers::of(left_number(seed, row, k + i)) << (32 / count * i);
   }
   return out;
 }
-template <typename Numbers, uint32_t Count>
+template <typename Numbers, uint32_t count>
 STOKER_BODY uint32_t right_register(uint32_t seed, uint32_t k, uint32_t column) {
   uint32_t out = 0;
-  for (uint32_t i = 0; i < Count; ++i) {
-    out |= Numbers::of(right_number(seed, k + i, column)) << (32 / Count * i);
+  for (uint32_t i = 0; i < count; ++i) {
+    out |= Numbers::of(right_number(seed, k + i, column)) << (32 / count * i);
   }
   return out;
 }
