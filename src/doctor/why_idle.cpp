@@ -32,6 +32,21 @@ void nobody_on_it(Answer& answer, const CardPicture& card) {
       "doctor inside it).";
 }
 
+void holder_rests(Answer& answer, const CardPicture& card) {
+  answer.certainty = Certainty::likely;
+  answer.wrong = true;
+  answer.conclusion = fmt::format(
+      "{} holds it and runs nothing on it: it works on the host (loads data, writes a checkpoint), "
+      "waits for a peer or a request, or hangs. A CUDA that does not fit its driver fails; it does "
+      "not idle.",
+      work_text(card.works.front()));
+  answer.missing.emplace_back(
+      "what the process does on the host: `py-spy dump --pid`, `stoker nccl` on its logs");
+  answer.next =
+      "Ask again in a minute: the checks that tell starved, waiting and hung apart need to watch "
+      "for a while (stoker explain check job-hung).";
+}
+
 }  // namespace
 
 Answer why_idle(const NodePicture& picture, const CardPicture& card) {
@@ -82,18 +97,7 @@ Answer why_idle(const NodePicture& picture, const CardPicture& card) {
     nobody_on_it(answer, card);
     return answer;
   }
-  answer.certainty = Certainty::likely;
-  answer.wrong = true;
-  answer.conclusion = fmt::format(
-      "{} holds it and runs nothing on it: it works on the host (loads data, writes a checkpoint), "
-      "waits for "
-      "a peer or a request, or hangs. A CUDA that does not fit its driver fails; it does not idle.",
-      work_text(card.works.front()));
-  answer.missing.emplace_back(
-      "what the process does on the host: `py-spy dump --pid`, `stoker nccl` on its logs");
-  answer.next =
-      "Ask again in a minute: the checks that tell starved, waiting and hung apart need to watch "
-      "for a while (stoker explain check job-hung).";
+  holder_rests(answer, card);
   return answer;
 }
 
