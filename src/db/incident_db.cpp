@@ -14,7 +14,7 @@ namespace stoker::db {
 namespace {
 
 // One after the other; a file of an earlier version gets those that it lacks.
-constexpr std::array<const char*, 3> schemas = {incident_schema, told_schema, look_schema};
+constexpr std::array<const char*, 3> incident_schemas = {incident_schema, told_schema, look_schema};
 
 class Database final : public IncidentDb {
  public:
@@ -58,7 +58,7 @@ class Database final : public IncidentDb {
 
   Result<void> prepare() {
     return tried<void>(path_, [this] {
-      prepare_file(database_, schemas);
+      prepare_file(database_, incident_schemas);
       database_.exec(fmt::format(
           "DELETE FROM incident WHERE state = 'resolved' AND id NOT IN (SELECT id FROM incident "
           "WHERE state = 'resolved' ORDER BY id DESC LIMIT {})",
