@@ -24,8 +24,9 @@ def do_what_the_page_says(source):
 
 def build(source):
     environment = dict(os.environ, CCACHE_BASEDIR=str(source))
-    # nearly everything includes the field table: without the optimiser it is built in half the time
-    for argv in (["cmake", "--preset", "dev"], ["cmake", "--build", "build/dev", "--target", "stoker", "stoker_sim_nvml"]):
+    # nearly everything includes the field table: without the optimiser and in batches it is built in a third of the time
+    for argv in (["cmake", "--preset", "dev", "-DCMAKE_UNITY_BUILD=ON", "-DCMAKE_UNITY_BUILD_BATCH_SIZE=8"],
+                 ["cmake", "--build", "build/dev", "--target", "stoker", "stoker_sim_nvml"]):
         done = subprocess.run(argv, cwd=source, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
     return source / "build/dev"

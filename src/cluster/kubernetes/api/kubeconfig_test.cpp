@@ -17,7 +17,7 @@ using testing::HasSubstr;
 class Kubeconfig : public testing::Test {
  protected:
   Kubeconfig() { std::filesystem::create_directories(folder_); }
-  ~Kubeconfig() override {
+  void TearDown() override {
     std::filesystem::remove_all(folder_);
     ::unsetenv("KUBERNETES_SERVICE_HOST");
     ::unsetenv("KUBERNETES_SERVICE_PORT");
