@@ -24,12 +24,9 @@ void write_lint_rule(JsonWriter& json, const LintRules& group, const lint::Rule&
 }
 
 void print_wrapped(std::string_view label, std::string_view text) {
-  constexpr std::size_t indent = 10;
-  bool first = true;
-  for (const auto& line : wrap(text, table_style().width - indent)) {
-    fmt::print("{}{}\n", pad(first ? fmt::format("  {}", label) : "", indent), line);
-    first = false;
-  }
+  std::string out;
+  append_labelled(out, label, text, table_style().width);
+  fmt::print("{}", out);
 }
 
 }  // namespace

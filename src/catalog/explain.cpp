@@ -20,10 +20,7 @@ constexpr std::string_view not_documented = "not documented";
 // "  level        hardware", with what is too long going on below its beginning.
 void add(std::string& out, std::string_view name, const std::string& text, std::size_t width) {
   constexpr std::size_t label = 15;
-  const auto lines = wrap(text, width > label ? width - label : 1);
-  for (std::size_t n = 0; n < lines.size(); ++n) {
-    out += fmt::format("{}{}\n", pad(n == 0 ? fmt::format("  {}", name) : "", label), lines[n]);
-  }
+  append_labelled(out, name, text, width, label);
 }
 
 std::string level_of(const Xid& xid) {

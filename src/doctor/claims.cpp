@@ -27,17 +27,9 @@ const Claim* find_claim(std::string_view id) {
 
 std::string explain_claim(const Claim& claim, std::size_t width) {
   std::string out = fmt::format("{}\n", claim.id);
-  constexpr std::size_t indent = 10;
-  const auto part = [&](std::string_view label, std::string_view text) {
-    bool first = true;
-    for (const auto& line : wrap(text, width - indent)) {
-      out += pad(first ? fmt::format("  {}", label) : "", indent) + line + "\n";
-      first = false;
-    }
-  };
-  part("said", claim.said);
-  part("so", claim.so);
-  part("source", claim.source);
+  append_labelled(out, "said", claim.said, width);
+  append_labelled(out, "so", claim.so, width);
+  append_labelled(out, "source", claim.source, width);
   return out;
 }
 

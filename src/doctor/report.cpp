@@ -21,13 +21,7 @@ void append_list(std::string& out, std::string_view head, std::size_t width,
   if (!out.empty()) out += '\n';
   out += fmt::format("{}\n", head);
   constexpr std::size_t indent = 22;  // the longest id and blanks
-  for (const auto& [id, text] : lines) {
-    bool first = true;
-    for (const auto& line : wrap(printable(text), width - indent)) {
-      out += pad(first ? fmt::format("  {}", id) : "", indent) + line + "\n";
-      first = false;
-    }
-  }
+  for (const auto& [id, text] : lines) append_labelled(out, id, printable(text), width, indent);
 }
 
 std::string many(std::size_t number, std::string_view one) {
@@ -134,18 +128,10 @@ std::string list_checks() {
 
 std::string explain_check(const CheckRow& row, std::size_t width) {
   std::string out = fmt::format("{} ({})\n", row.id, to_string(row.severity));
-  constexpr std::size_t indent = 10;
-  const auto part = [&](std::string_view label, std::string_view text) {
-    bool first = true;
-    for (const auto& line : wrap(text, width - indent)) {
-      out += pad(first ? fmt::format("  {}", label) : "", indent) + line + "\n";
-      first = false;
-    }
-  };
-  part("what", row.title);
-  part("why", row.why);
-  part("do", row.fix);
-  part("source", row.source);
+  append_labelled(out, "what", row.title, width);
+  append_labelled(out, "why", row.why, width);
+  append_labelled(out, "do", row.fix, width);
+  append_labelled(out, "source", row.source, width);
   return out;
 }
 

@@ -113,14 +113,9 @@ Result<std::vector<Answer>> why(Question question, std::string_view target,
 
 std::string answers_table(const std::vector<Answer>& answers, std::size_t width) {
   std::string out;
-  constexpr std::size_t indent = 10;
   for (const auto& answer : answers) {
     const auto part = [&](std::string_view label, const std::string& text) {
-      bool first = true;
-      for (const auto& line : wrap(printable(text), width - indent)) {
-        out += pad(first ? fmt::format("  {}", label) : "", indent) + line + "\n";
-        first = false;
-      }
+      append_labelled(out, label, printable(text), width);
     };
     if (!out.empty()) out += '\n';
     out += fmt::format("{} ({})\n", printable(answer.about), to_string(answer.certainty));

@@ -11,15 +11,8 @@
 namespace stoker::health {
 namespace {
 
-constexpr std::size_t label_width = 10;
-
 void add(std::string& out, std::string_view label, const std::string& text, std::size_t width) {
-  if (text.empty()) return;
-  const auto lines = wrap(text, width > label_width ? width - label_width : 1);
-  for (std::size_t n = 0; n < lines.size(); ++n) {
-    out +=
-        fmt::format("{}{}\n", pad(n == 0 ? fmt::format("  {}", label) : "", label_width), lines[n]);
-  }
+  if (!text.empty()) append_labelled(out, label, text, width);
 }
 
 void add_head(std::string& out, const Check& check) {

@@ -21,16 +21,10 @@ std::string_view colour_of(const Finding& finding) {
   return "";
 }
 
-void append_labelled(std::string& out, std::string_view label, std::string_view text,
-                     const TableStyle& style) {
+void append_part(std::string& out, std::string_view label, std::string_view text,
+                 const TableStyle& style) {
   if (text.empty()) return;
-  bool first = true;
-  for (const auto& line : wrap(printable(std::string(text), true), style.width - label_width)) {
-    out += pad(first ? fmt::format("  {}", label) : "", label_width);
-    out += line;
-    out += '\n';
-    first = false;
-  }
+  append_labelled(out, label, printable(std::string(text), true), style.width, label_width);
 }
 
 std::string headline(const Finding& finding) {
@@ -62,12 +56,12 @@ void append_block(std::string& out, const Finding& finding, const TableStyle& st
     out += severity;
   }
   out += printable(headline(finding)) + '\n';
-  append_labelled(out, "what", finding.message, style);
-  append_labelled(out, "why", finding.cause, style);
-  append_labelled(out, "do", what_to_do(finding), style);
-  if (finding.since) append_labelled(out, "since", format_utc(*finding.since), style);
-  for (const auto& line : finding.evidence) append_labelled(out, "seen", line, style);
-  append_labelled(out, "source", finding.source, style);
+  append_part(out, "what", finding.message, style);
+  append_part(out, "why", finding.cause, style);
+  append_part(out, "do", what_to_do(finding), style);
+  if (finding.since) append_part(out, "since", format_utc(*finding.since), style);
+  for (const auto& line : finding.evidence) append_part(out, "seen", line, style);
+  append_part(out, "source", finding.source, style);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "model/wrap.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace stoker {
@@ -67,6 +69,15 @@ std::string pad(std::string_view text, std::size_t width) {
   const std::size_t taken = columns(text);
   if (taken < width) out.append(width - taken, ' ');
   return out;
+}
+
+void append_labelled(std::string& out, std::string_view label, std::string_view text,
+                     std::size_t width, std::size_t indent) {
+  auto head = fmt::format("  {}", label);
+  for (const auto& line : wrap(text, width > indent ? width - indent : 1)) {
+    out += fmt::format("{}{}\n", pad(head, indent), line);
+    head.clear();
+  }
 }
 
 std::string printable(std::string text, bool keep_breaks) {

@@ -26,4 +26,9 @@ std::string cut_front(std::string_view text, std::size_t width, std::string_view
 // `text` with blanks up to `width` columns.
 std::string pad(std::string_view text, std::size_t width);
 
+// "  LABEL   " and behind it `text`, in lines of at most `width` columns that go on below its beginning, which is column
+// `indent`.
+void append_labelled(std::string& out, std::string_view label, std::string_view text,
+                     std::size_t width, std::size_t indent = 10);
+
 }  // namespace stoker
