@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "base/json_text.h"
+#include "base/xml_text.h"
+#include "model/wrap.h"
 
 namespace stoker::diag {
 namespace {
@@ -40,19 +42,8 @@ void write_result(JsonWriter& json, const TestResult& one) {
   json.end_array().end_object();
 }
 
-std::string xml_text(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return out;
-}
+// In JUnit each of them is one line.
+std::string xml_text(const std::string& text) { return xml_escaped(printable(text)); }
 
 std::string scaled_text(double value, const char* unit) {
   constexpr std::string_view prefixes[] = {"", "k", "M", "G", "T", "P"};

@@ -5,26 +5,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/xml_text.h"
 #include "model/render.h"
 
 namespace stoker::lint {
 namespace {
-
-// XML 1.0 has no way to write most control characters, so they become blanks.
-std::string xml(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '&': out += "&amp;"; break;
-      case '"': out += "&quot;"; break;
-      case '\n': out += "&#10;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-    }
-  }
-  return out;
-}
 
 // Workflow commands: '%', line breaks, and in a property ':' and ',' too, are written by their number.
 std::string command_text(std::string_view text, bool property) {
@@ -67,11 +52,13 @@ std::string github_place(const Finding& finding) {
 }
 
 void append_case(std::string& out, const Finding& finding) {
-  out += fmt::format("    <testcase classname=\"{}\" name=\"{} at {}\">\n", xml(finding.rule),
-                     xml(finding.rule), xml(place_of(finding)));
+  out +=
+      fmt::format("    <testcase classname=\"{}\" name=\"{} at {}\">\n", xml_escaped(finding.rule),
+                  xml_escaped(finding.rule), xml_escaped(place_of(finding)));
   out += fmt::format("      <failure type=\"{}\" message=\"{}\">{}\n{}\n{}\n{}</failure>\n",
-                     to_string(finding.severity), xml(finding.message), xml(place_of(finding)),
-                     xml(finding.cause), xml(finding.fix), xml(finding.source));
+                     to_string(finding.severity), xml_escaped(finding.message),
+                     xml_escaped(place_of(finding)), xml_escaped(finding.cause),
+                     xml_escaped(finding.fix), xml_escaped(finding.source));
   out += "    </testcase>\n";
 }
 
@@ -89,9 +76,9 @@ std::string render_junit(std::span<const Finding> findings, std::span<const std:
       ++failed;
     }
     if (failed == 0)
-      cases = fmt::format("    <testcase classname=\"lint\" name=\"{}\"/>\n", xml(file));
+      cases = fmt::format("    <testcase classname=\"lint\" name=\"{}\"/>\n", xml_escaped(file));
     suites += fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\">\n{}",
-                          xml(file), std::max<std::size_t>(failed, 1), failed, cases);
+                          xml_escaped(file), std::max<std::size_t>(failed, 1), failed, cases);
     suites += "  </testsuite>\n";
   }
   out += fmt::format("<testsuites name=\"stoker lint\" failures=\"{}\">\n{}</testsuites>\n",
