@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
+#include "catalog/clock_holds.h"
 #include "diag/median.h"
 #include "diag/test_row.h"
 
@@ -19,16 +19,6 @@ constexpr std::size_t fewest_peers = 3;
 // The same card differs by less from run to run. Our own choice.
 constexpr double least_of_earlier = 0.90;
 constexpr std::size_t fewest_earlier = 3;
-
-// nvml.h, nvmlClocksEventReasons.
-struct ThrottleBit {
-  std::uint64_t bit;
-  std::string_view what;
-};
-constexpr auto throttle_faults = std::to_array<ThrottleBit>({{0x08, "hardware slowdown"},
-                                                             {0x20, "software thermal slowdown"},
-                                                             {0x40, "hardware thermal slowdown"},
-                                                             {0x80, "hardware power brake"}});
 
 // Readings come five times a second, and a load may be shorter than that.
 constexpr Nanoseconds sample_slack = Milliseconds(300);
@@ -216,12 +206,12 @@ TestResult throttle_of(const Measurement& load, const JudgeInput& input) {
   out.verdict = Verdict::pass;
   if (!clocks.empty()) out.value = median_of(clocks);
   out.power_watts = mean_power(samples, load.began);
-  out.reason = (reasons & 0x4U) != 0 ? "held at its power limit, as it should be"
-                                     : "nothing held its clocks down";
-  for (const auto& fault : throttle_faults) {
-    if ((reasons & fault.bit) == 0) continue;
+  out.reason = (reasons & held_by_power_cap) != 0 ? "held at its power limit, as it should be"
+                                                  : "nothing held its clocks down";
+  for (const ClockHold& hold : clock_holds) {
+    if (!hold.is_fault || (reasons & hold.bit) == 0) continue;
     out.verdict = Verdict::fail;
-    out.reason = fmt::format("clocks were held down: {}", fault.what);
+    out.reason = fmt::format("clocks were held down: {}", hold.name);
   }
   return out;
 }

@@ -1,29 +1,13 @@
 // Analyzer stage: why is this card slower than it could be?
 #include <fmt/format.h>
 
-#include <array>
 #include <cstdint>
 
+#include "catalog/clock_holds.h"
 #include "doctor/why_parts.h"
 
 namespace stoker::doctor {
 namespace {
-
-// Bits of nvmlClocksEventReasons (nvml.h): https://docs.nvidia.com/deploy/nvml-api/group__nvmlClocksEventReasons.html
-struct Brake {
-  std::uint64_t bit;
-  const char* name;
-  bool is_fault;  // not what a card does on its own under a full load
-};
-constexpr auto brakes = std::to_array<Brake>({{0x1, "idle", false},
-                                              {0x2, "application clocks setting", false},
-                                              {0x4, "software power cap", false},
-                                              {0x8, "hardware slowdown", true},
-                                              {0x10, "sync boost", false},
-                                              {0x20, "software thermal slowdown", true},
-                                              {0x40, "hardware thermal slowdown", true},
-                                              {0x80, "hardware power brake", true},
-                                              {0x100, "display clock setting", false}});
 
 // A reading beside what it could be, and whether it falls short.
 bool falls_short(Answer& answer, const CardPicture& card, const char* what, const char* key,
@@ -47,15 +31,16 @@ void look_at_brakes(Answer& answer, const CardPicture& card) {
   }
   const auto bits = static_cast<std::uint64_t>(*value);
   std::string names;
-  for (const auto& brake : brakes) {
-    if ((bits & brake.bit) == 0) continue;
-    names += (names.empty() ? "" : ", ") + std::string(brake.name);
-    if (brake.is_fault && answer.conclusion.empty()) {
+  for (const ClockHold& hold : clock_holds) {
+    if ((bits & hold.bit) == 0) continue;
+    names += (names.empty() ? "" : ", ") + std::string(hold.name);
+    if (hold.is_fault && answer.conclusion.empty()) {
       answer.certainty = Certainty::certain;
       answer.wrong = true;
-      answer.conclusion = fmt::format("Its clocks are held down: {}.", brake.name);
-      answer.next = brake.bit == 0x80 ? "Look at the power supplies and the chassis' limit."
-                                      : "Look at the cooling: fans, airflow, neighbours, the room.";
+      answer.conclusion = fmt::format("Its clocks are held down: {}.", hold.name);
+      answer.next = hold.bit == held_by_power_brake
+                        ? "Look at the power supplies and the chassis' limit."
+                        : "Look at the cooling: fans, airflow, neighbours, the room.";
     }
   }
   answer.looks.push_back({"why the clocks are held", names.empty() ? "they are not" : names});
