@@ -133,11 +133,10 @@ class PortJudge {
   }
 
   void judge_gone() {
-    for (const RdmaPort& then : before_ == nullptr ? std::vector<RdmaPort>() : before_->ports) {
-      const bool is_here = std::ranges::any_of(now_.ports, [&](const RdmaPort& port) {
-        return port.device == then.device && port.port == then.port;
-      });
-      if (!is_here) tell(PortRule::gone, then, port_text(then) + " is not there any more", {});
+    if (before_ == nullptr) return;
+    for (const RdmaPort& then : before_->ports) {
+      if (same_port(&now_, then) != nullptr) continue;
+      tell(PortRule::gone, then, port_text(then) + " is not there any more", {});
     }
   }
 
@@ -172,13 +171,10 @@ class PortJudge {
 
   // Several counters of one rule are one finding.
   void judge_counts(const RdmaPort& port) {
-    if (before_ == nullptr) return;
-    const auto same = std::ranges::find_if(before_->ports, [&](const RdmaPort& other) {
-      return other.device == port.device && other.port == port.port;
-    });
-    if (same == before_->ports.end()) return;
+    const RdmaPort* before = same_port(before_, port);
+    if (before == nullptr) return;
     std::map<PortRule, std::vector<std::string>> evidence;
-    for (const PortCount& count : counted_on(*same, port)) {
+    for (const PortCount& count : counted_on(*before, port)) {
       if (const auto rule = rule_of(count)) evidence[*rule].push_back(words_of(count));
     }
     const auto time = format_duration(now_.at - before_->at);
@@ -228,6 +224,14 @@ class PortJudge {
 
 std::string port_text(const RdmaPort& port) {
   return fmt::format("{} port {}", port.device, port.port);
+}
+
+const RdmaPort* same_port(const RdmaPorts* look, const RdmaPort& port) {
+  if (look == nullptr) return nullptr;
+  const auto found = std::ranges::find_if(look->ports, [&](const RdmaPort& other) {
+    return other.device == port.device && other.port == port.port;
+  });
+  return found == look->ports.end() ? nullptr : &*found;
 }
 
 std::vector<PortCount> counted_on(const RdmaPort& before, const RdmaPort& now) {

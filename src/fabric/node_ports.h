@@ -20,6 +20,9 @@ struct PortCount {
 // "mlx5_0 port 1".
 std::string port_text(const RdmaPort& port);
 
+// The same port at another look; nullptr: it was not there, or there is no other look.
+const RdmaPort* same_port(const RdmaPorts* look, const RdmaPort& port);
+
 // Counters of both looks that moved, fell, or stood at their highest value, by name. Traffic is left out.
 std::vector<PortCount> counted_on(const RdmaPort& before, const RdmaPort& now);
 

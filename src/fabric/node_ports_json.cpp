@@ -30,17 +30,16 @@ void write_gids(JsonWriter& json, const RdmaPort& port) {
 
 void write_counted(JsonWriter& json, const RdmaPort& port, const RdmaPorts* before) {
   json.key("counted").begin_array();
-  for (const auto& other : before == nullptr ? std::vector<RdmaPort>() : before->ports) {
-    if (other.device != port.device || other.port != port.port) continue;
-    for (const PortCount& count : counted_on(other, port)) {
-      json.begin_object()
-          .member("counter", count.name)
-          .member("at_least", count.counted.least)
-          .member("exact", count.counted.exact && !count.counted.fell)
-          .member("fell", count.counted.fell)
-          .member("full", count.counted.blind)
-          .end_object();
-    }
+  const RdmaPort* then = same_port(before, port);
+  for (const auto& [name, counted] :
+       then == nullptr ? std::vector<PortCount>() : counted_on(*then, port)) {
+    json.begin_object()
+        .member("counter", name)
+        .member("at_least", counted.least)
+        .member("exact", counted.exact && !counted.fell)
+        .member("fell", counted.fell)
+        .member("full", counted.blind)
+        .end_object();
   }
   json.end_array();
 }

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "os/sysfs_text.h"
+
 namespace stoker::os {
 namespace {
 
@@ -13,14 +15,7 @@ constexpr const char* pci_devices = "/sys/bus/pci/devices";
 constexpr const char* rdma_devices = "/sys/class/infiniband";
 constexpr std::string_view vendor_nvidia = "0x10de";  // PCI ID database
 constexpr std::string_view class_display = "0x03";  // PCI base class 03h; 0302h is "3D controller"
-constexpr std::size_t small = 4096;                 // sysfs attributes are at most a page
 constexpr std::size_t most_nics = 256;              // more than any node has; bounds what is kept
-
-// The first line of an attribute, or nothing.
-std::string line_of(const Env& env, const std::string& path) {
-  const auto text = env.read_file(path, small);
-  return text ? text->substr(0, text->find('\n')) : std::string();
-}
 
 std::optional<PciPlace> place_of(const Env& env, const PciAddress& pci) {
   const std::string folder = fmt::format("{}/{}", pci_devices, pci.sysfs());
@@ -29,9 +24,9 @@ std::optional<PciPlace> place_of(const Env& env, const PciAddress& pci) {
   auto path = PciPath::parse(*link);
   if (!path) return std::nullopt;
   PciPlace place{.path = std::move(*path)};
-  const std::string node = line_of(env, folder + "/numa_node");
+  const std::string node = sysfs_line(env, folder + "/numa_node");
   std::from_chars(node.data(), node.data() + node.size(), place.numa_node);
-  place.local_cpus = line_of(env, folder + "/local_cpulist");
+  place.local_cpus = sysfs_line(env, folder + "/local_cpulist");
   return place;
 }
 
@@ -41,12 +36,6 @@ std::vector<std::string> names_in(const Env& env, const char* folder, std::strin
   if (names) return std::move(*names);
   if (names.error().code() != ErrorCode::not_found) problem = names.error().describe();
   return {};
-}
-
-// "4: ACTIVE" -> "ACTIVE" (Linux' drivers/infiniband/core/sysfs.c, state_show)
-std::string word_after_number(const std::string& text) {
-  const auto colon = text.find(": ");
-  return colon == std::string::npos ? text : text.substr(colon + 2);
 }
 
 // "400 Gb/sec (4X NDR)" (rate_show)
@@ -66,9 +55,9 @@ NicInfo read_nic(const Env& env, const std::string& name) {
   }
   if (nic.pci) nic.place = place_of(env, *nic.pci);
   const std::string port = folder + "/ports/1/";
-  nic.link_layer = line_of(env, port + "link_layer");
-  nic.port_state = word_after_number(line_of(env, port + "state"));
-  nic.rate_gbps = rate_of(line_of(env, port + "rate"));
+  nic.link_layer = sysfs_line(env, port + "link_layer");
+  nic.port_state = word_after_number(sysfs_line(env, port + "state"));
+  nic.rate_gbps = rate_of(sysfs_line(env, port + "rate"));
   return nic;
 }
 
@@ -105,8 +94,8 @@ NodeDevices read_node_devices(const Env& env) {
   NodeDevices devices;
   for (const std::string& name : names_in(env, pci_devices, devices.gpus_problem)) {
     const std::string folder = fmt::format("{}/{}", pci_devices, name);
-    if (line_of(env, folder + "/vendor") != vendor_nvidia) continue;
-    if (!line_of(env, folder + "/class").starts_with(class_display)) continue;
+    if (sysfs_line(env, folder + "/vendor") != vendor_nvidia) continue;
+    if (!sysfs_line(env, folder + "/class").starts_with(class_display)) continue;
     const auto pci = PciAddress::parse(name);
     const auto place = pci ? place_of(env, *pci) : std::nullopt;
     if (place) devices.gpus.emplace(*pci, *place);

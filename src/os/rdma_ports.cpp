@@ -8,26 +8,15 @@
 
 #include "base/text.h"
 #include "os/node_devices.h"
+#include "os/sysfs_text.h"
 
 namespace stoker::os {
 namespace {
 
 constexpr const char* rdma_class = "/sys/class/infiniband";
-constexpr std::size_t a_page = 4096;  // the most that an attribute has
 constexpr std::size_t most_ports = 256;
 constexpr std::size_t most_gids = 256;  // of a port; mlx5 has that many
 constexpr unsigned priorities = 8;
-
-std::string first_line(const Env& env, const std::string& path) {
-  const auto text = env.read_file(path, a_page);
-  return text ? std::string(trimmed(text->substr(0, text->find('\n')))) : std::string();
-}
-
-// "4: ACTIVE" -> "ACTIVE" (drivers/infiniband/core/sysfs.c, state_show)
-std::string behind_number(const std::string& text) {
-  const auto colon = text.find(": ");
-  return colon == std::string::npos ? text : text.substr(colon + 2);
-}
 
 // "0x1a" (lid_show)
 std::optional<unsigned> hexadecimal(std::string_view text) {
@@ -47,12 +36,12 @@ std::vector<RdmaGid> read_gids(const Env& env, const std::string& port) {
   for (const auto& name : names) {
     const auto index = whole_number<unsigned>(name);
     if (!index || gids.size() >= most_gids) continue;
-    auto gid = first_line(env, fmt::format("{}gids/{}", port, name));
+    auto gid = sysfs_line(env, fmt::format("{}gids/{}", port, name));
     if (gid.empty() || !is_set(gid)) continue;
     gids.push_back({.index = *index,
                     .gid = std::move(gid),
-                    .type = first_line(env, fmt::format("{}gid_attrs/types/{}", port, name)),
-                    .netdev = first_line(env, fmt::format("{}gid_attrs/ndevs/{}", port, name))});
+                    .type = sysfs_line(env, fmt::format("{}gid_attrs/types/{}", port, name)),
+                    .netdev = sysfs_line(env, fmt::format("{}gid_attrs/ndevs/{}", port, name))});
   }
   return gids;
 }
@@ -60,7 +49,7 @@ std::vector<RdmaGid> read_gids(const Env& env, const std::string& port) {
 std::map<unsigned, bool> read_ecn(const Env& env, const std::string& folder) {
   std::map<unsigned, bool> by_priority;
   for (unsigned priority = 0; priority < priorities; ++priority) {
-    const auto text = first_line(env, fmt::format("{}/enable/{}", folder, priority));
+    const auto text = sysfs_line(env, fmt::format("{}/enable/{}", folder, priority));
     if (!text.empty()) by_priority[priority] = text == "1";
   }
   return by_priority;
@@ -72,7 +61,7 @@ void read_netdev(const Env& env, RdmaPort& port) {
   if (named == port.gids.end()) return;
   port.netdev = named->netdev;
   const std::string folder = "/sys/class/net/" + port.netdev;
-  port.mtu = whole_number<unsigned>(first_line(env, folder + "/mtu"));
+  port.mtu = whole_number<unsigned>(sysfs_line(env, folder + "/mtu"));
   port.ecn_notices = read_ecn(env, folder + "/ecn/roce_np");
   port.ecn_reacts = read_ecn(env, folder + "/ecn/roce_rp");
 }
@@ -82,7 +71,7 @@ void read_netdev(const Env& env, RdmaPort& port) {
 // What every port has, so that its absence is said.
 std::string RdmaPortReader::needed(RdmaPort& port, const std::string& folder,
                                    const std::string& file) const {
-  const auto text = env_.read_file(folder + file, a_page);
+  const auto text = env_.read_file(folder + file, sysfs_page);
   if (text) return std::string(trimmed(text->substr(0, text->find('\n'))));
   port.unread.push_back(fmt::format("{}: {}", file, text.error().describe()));
   return {};
@@ -99,7 +88,7 @@ void RdmaPortReader::read_counters(RdmaPort& port, const std::string& folder,
   for (const auto& name : *names) {
     if (name == "lifespan") continue;  // how long the driver keeps what it read: a setting
     const auto file = fmt::format("{}/{}", group, name);
-    const auto text = env_.read_file(folder + file, a_page);
+    const auto text = env_.read_file(folder + file, sysfs_page);
     if (!text) {
       refused_[port.device] = fmt::format("{}: {}", file, text.error().describe());
       return;
@@ -113,13 +102,13 @@ void RdmaPortReader::read_counters(RdmaPort& port, const std::string& folder,
 RdmaPort RdmaPortReader::read_port(const std::string& device, const std::string& folder,
                                    unsigned number) {
   RdmaPort port{.device = device, .port = number};
-  port.model = first_line(env_, fmt::format("{}/{}/hca_type", rdma_class, device));
-  port.link_layer = first_line(env_, folder + "link_layer");
-  port.state = behind_number(needed(port, folder, "state"));
-  port.physical = behind_number(needed(port, folder, "phys_state"));
-  port.rate = first_line(env_, folder + "rate");
-  port.lid = hexadecimal(first_line(env_, folder + "lid"));
-  port.sm_lid = hexadecimal(first_line(env_, folder + "sm_lid"));
+  port.model = sysfs_line(env_, fmt::format("{}/{}/hca_type", rdma_class, device));
+  port.link_layer = sysfs_line(env_, folder + "link_layer");
+  port.state = word_after_number(needed(port, folder, "state"));
+  port.physical = word_after_number(needed(port, folder, "phys_state"));
+  port.rate = sysfs_line(env_, folder + "rate");
+  port.lid = hexadecimal(sysfs_line(env_, folder + "lid"));
+  port.sm_lid = hexadecimal(sysfs_line(env_, folder + "sm_lid"));
   port.gids = read_gids(env_, folder);
   read_netdev(env_, port);
   for (const std::string_view group : {"counters", "hw_counters"}) {
