@@ -157,13 +157,13 @@ Result<std::unique_ptr<os::KmsgFollower>> follow_syslog(const os::Env& env, std:
     return fail(ErrorCode::not_found,
                 env.real_path(path) + " has nothing of this boot: nobody wrote it since");
   }
-  if (!has_kernel_line(tail->text)) {
+  const auto boot = boot_begins(*tail);  // a line of the kernel
+  if (!boot && !has_kernel_line(tail->text)) {
     return fail(ErrorCode::not_found, env.real_path(path) + " has no line of the kernel");
   }
   std::array<char, 4096> head{};
   const auto got = std::max<ssize_t>(0, ::pread(fd->get(), head.data(), head.size(), 0));
   const std::string_view start(head.data(), static_cast<std::size_t>(got));
-  const auto boot = boot_begins(*tail);
   return os::follow_lines(
       env, path, boot.value_or(tail->begin),
       SyslogReader(env.clock(), start.substr(0, start.find('\n')), size, boot.has_value()));
