@@ -6,36 +6,17 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <tuple>
 #include <utility>
 
+#include "base/duration.h"
 #include "fabric/port_kinds.h"
+#include "fabric/port_rules.h"
 
 namespace stoker::fabric {
 namespace {
-
-enum class PortRule : std::uint8_t {
-#define STOKER_PORT_RULE(id, ...) id,
-#include "fabric/port_rules.def"
-#undef STOKER_PORT_RULE
-};
-
-struct PortRuleRow {
-  std::string_view rule;
-  Severity severity;
-  Action action;
-  std::string_view cause;
-  std::string_view fix;
-  std::string_view source;
-};
-
-constexpr auto port_rules = std::to_array<PortRuleRow>({
-#define STOKER_PORT_RULE(id, rule, severity, action, cause, fix, source) \
-  {rule, Severity::severity, Action::action, cause, fix, source},
-#include "fabric/port_rules.def"
-#undef STOKER_PORT_RULE
-});
 
 struct HardwareCounter {
   std::string_view name;
@@ -77,6 +58,46 @@ std::string amount(const Counted& counted) {
   return fmt::format("{}{}", counted.exact && !counted.fell ? "" : "at least ", counted.least);
 }
 
+Finding finding_of(PortRule id, const RdmaPort& port, std::string message,
+                   std::vector<std::string> evidence) {
+  const PortRuleRow& row = port_rule(id);
+  Finding finding;
+  finding.rule = row.rule;
+  finding.severity = row.severity;
+  finding.entity = entity_of(port);
+  finding.message = std::move(message);
+  finding.cause = row.cause;
+  finding.action = row.action;
+  finding.fix = row.fix;
+  finding.source = row.source;
+  finding.evidence = std::move(evidence);
+  return finding;
+}
+
+std::optional<PortRule> rule_of(const PortCount& count) {
+  const auto id = counter_of(count.name);
+  const auto* hardware = hardware_counter(count.name);
+  if (count.counted.blind) {
+    const bool told = hardware != nullptr || (id && row_of(*id).tells != CounterTells::other);
+    return told ? std::optional(PortRule::full) : std::nullopt;
+  }
+  if (hardware != nullptr)
+    return count.counted.least >= hardware->too_many ? std::optional(hardware->rule) : std::nullopt;
+  if (!id || row_of(*id).tells == CounterTells::other) return std::nullopt;
+  if (row_of(*id).tells == CounterTells::drop)
+    return count.counted.least > 0 ? std::optional(PortRule::flapping) : std::nullopt;
+  return count.counted.least >= row_of(*id).too_many ? std::optional(PortRule::errors)
+                                                     : std::nullopt;
+}
+
+std::string words_of(const PortCount& count) {
+  if (count.counted.blind) return fmt::format("{} stands at its highest value", count.name);
+  const auto* hardware = hardware_counter(count.name);
+  const auto id = counter_of(count.name);
+  return fmt::format("{} {} ({})", amount(count.counted),
+                     hardware != nullptr ? hardware->words : row_of(*id).words, count.name);
+}
+
 class PortJudge {
  public:
   PortJudge(const RdmaPorts& now, const RdmaPorts* before)
@@ -99,18 +120,7 @@ class PortJudge {
  private:
   Finding& tell(PortRule id, const RdmaPort& port, std::string message,
                 std::vector<std::string> evidence) {
-    const PortRuleRow& row = port_rules.at(static_cast<std::size_t>(id));
-    Finding& finding = out_.emplace_back();
-    finding.rule = row.rule;
-    finding.severity = row.severity;
-    finding.entity = {EntityKind::port, fmt::format("{}/{}", port.device, port.port)};
-    finding.message = std::move(message);
-    finding.cause = row.cause;
-    finding.action = row.action;
-    finding.fix = row.fix;
-    finding.source = row.source;
-    finding.evidence = std::move(evidence);
-    return finding;
+    return out_.emplace_back(finding_of(id, port, std::move(message), std::move(evidence)));
   }
 
   void judge_state(const RdmaPort& port) {
@@ -169,49 +179,11 @@ class PortJudge {
     }
   }
 
-  // Several counters of one rule are one finding.
   void judge_counts(const RdmaPort& port) {
     const RdmaPort* before = same_port(before_, port);
     if (before == nullptr) return;
-    std::map<PortRule, std::vector<std::string>> evidence;
-    for (const PortCount& count : counted_on(*before, port)) {
-      if (const auto rule = rule_of(count)) evidence[*rule].push_back(words_of(count));
-    }
-    const auto time = format_duration(now_.at - before_->at);
-    for (auto& [rule, lines] : evidence) {
-      auto message = fmt::format("{}: {} within {}", port_text(port), fmt::join(lines, ", "), time);
-      Finding& finding = tell(rule, port, std::move(message), std::move(lines));
-      // A link that recovers did not go down.
-      const bool went_down = std::ranges::any_of(finding.evidence, [](const std::string& line) {
-        return line.ends_with("(link_downed)");
-      });
-      if (rule == PortRule::flapping && !went_down) finding.severity = Severity::warning;
-    }
-  }
-
-  static std::optional<PortRule> rule_of(const PortCount& count) {
-    const auto id = counter_of(count.name);
-    const auto* hardware = hardware_counter(count.name);
-    if (count.counted.blind) {
-      const bool told = hardware != nullptr || (id && row_of(*id).tells != CounterTells::other);
-      return told ? std::optional(PortRule::full) : std::nullopt;
-    }
-    if (hardware != nullptr)
-      return count.counted.least >= hardware->too_many ? std::optional(hardware->rule)
-                                                       : std::nullopt;
-    if (!id || row_of(*id).tells == CounterTells::other) return std::nullopt;
-    if (row_of(*id).tells == CounterTells::drop)
-      return count.counted.least > 0 ? std::optional(PortRule::flapping) : std::nullopt;
-    return count.counted.least >= row_of(*id).too_many ? std::optional(PortRule::errors)
-                                                       : std::nullopt;
-  }
-
-  static std::string words_of(const PortCount& count) {
-    if (count.counted.blind) return fmt::format("{} stands at its highest value", count.name);
-    const auto* hardware = hardware_counter(count.name);
-    const auto id = counter_of(count.name);
-    return fmt::format("{} {} ({})", amount(count.counted),
-                       hardware != nullptr ? hardware->words : row_of(*id).words, count.name);
+    auto found = judge_counted(port, counted_on(*before, port), now_.at - before_->at);
+    std::ranges::move(found, std::back_inserter(out_));
   }
 
   const RdmaPorts& now_;
@@ -224,6 +196,10 @@ class PortJudge {
 
 std::string port_text(const RdmaPort& port) {
   return fmt::format("{} port {}", port.device, port.port);
+}
+
+Entity entity_of(const RdmaPort& port) {
+  return {EntityKind::port, fmt::format("{}/{}", port.device, port.port)};
 }
 
 const RdmaPort* same_port(const RdmaPorts* look, const RdmaPort& port) {
@@ -243,6 +219,27 @@ std::vector<PortCount> counted_on(const RdmaPort& before, const RdmaPort& now) {
     if (counted.least > 0 || counted.fell || counted.blind) counts.push_back({name, counted});
   }
   return counts;
+}
+
+std::vector<Finding> judge_counted(const RdmaPort& port, const std::vector<PortCount>& counts,
+                                   Nanoseconds time) {
+  std::map<PortRule, std::vector<std::string>> evidence;
+  for (const PortCount& count : counts) {
+    if (const auto rule = rule_of(count)) evidence[*rule].push_back(words_of(count));
+  }
+  std::vector<Finding> found;
+  found.reserve(evidence.size());
+  for (auto& [rule, lines] : evidence) {
+    auto message = fmt::format("{}: {} within {}", port_text(port), fmt::join(lines, ", "),
+                               format_duration(time));
+    Finding& finding =
+        found.emplace_back(finding_of(rule, port, std::move(message), std::move(lines)));
+    // A link that recovers did not go down.
+    const bool went_down = std::ranges::any_of(
+        finding.evidence, [](const std::string& line) { return line.ends_with("(link_downed)"); });
+    if (rule == PortRule::flapping && !went_down) finding.severity = Severity::warning;
+  }
+  return found;
 }
 
 std::vector<Finding> judge_ports(const RdmaPorts& now, const RdmaPorts* before) {

@@ -5,7 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "fabric/counter.h"
+#include "model/entity.h"
 #include "model/finding.h"
 #include "model/rdma_port.h"
 
@@ -20,11 +22,18 @@ struct PortCount {
 // "mlx5_0 port 1".
 std::string port_text(const RdmaPort& port);
 
+// {port, "mlx5_0/1"}.
+Entity entity_of(const RdmaPort& port);
+
 // The same port at another look; nullptr: it was not there, or there is no other look.
 const RdmaPort* same_port(const RdmaPorts* look, const RdmaPort& port);
 
 // Counters of both looks that moved, fell, or stood at their highest value, by name. Traffic is left out.
 std::vector<PortCount> counted_on(const RdmaPort& before, const RdmaPort& now);
+
+// What `counts`, which came on `port` within `time`, say: a finding for each rule that they break.
+std::vector<Finding> judge_counted(const RdmaPort& port, const std::vector<PortCount>& counts,
+                                   Nanoseconds time);
 
 // Worst first. `before`: an earlier look, without which no counter is judged: what they hold has no time. What a port
 // should run at is what most others of its kind (model, link layer) run at.
