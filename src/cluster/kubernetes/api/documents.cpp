@@ -101,6 +101,7 @@ Result<Page> read_page(std::string_view text) {
       !(items->is_array() || items->is_null()))
     return fail(ErrorCode::corrupt, "the answer is no list");
   const auto version = text_at(*root, "apiVersion");
+  if (version.empty()) return fail(ErrorCode::corrupt, "the list does not say its apiVersion");
   Page page;
   page.next = text_at(member_at(*root, "metadata"), "continue");
   if (items->is_null()) return page;
