@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -11,6 +12,9 @@ namespace {
 bool begins_with(std::string_view name, std::string_view word) {
   return !word.empty() && name.substr(0, word.size()) == word;
 }
+
+// How many letters of `name` a hand gets wrong.
+std::size_t slip(std::string_view name) { return 1 + name.size() / 4; }
 
 }  // namespace
 
@@ -49,12 +53,17 @@ std::vector<std::string> closest_first(std::string_view word, std::vector<std::s
   return sorted;
 }
 
+// Names of quite another length are left out before letters are compared: a word may be a megabyte.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& names) {
-  const auto sorted = closest_first(word, names);
+  std::vector<std::string> likely;
+  std::ranges::copy_if(names, std::back_inserter(likely), [&](const std::string& name) {
+    const auto apart = std::max(word.size(), name.size()) - std::min(word.size(), name.size());
+    return apart <= slip(name) || begins_with(name, word);
+  });
+  const auto sorted = closest_first(word, std::move(likely));
   if (sorted.empty()) return "";
   const std::string& nearest = sorted.front();
-  const bool near =
-      letters_apart(word, nearest) <= 1 + nearest.size() / 4 || begins_with(nearest, word);
+  const bool near = letters_apart(word, nearest) <= slip(nearest) || begins_with(nearest, word);
   return near ? "did you mean '" + nearest + "'?" : "";
 }
 

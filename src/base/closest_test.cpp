@@ -20,6 +20,8 @@ TEST(Closest, ASlipOfTheHandIsRecognisedAndAnotherWordIsNot) {
   EXPECT_EQ(did_you_mean("vanihs", faults), "did you mean 'vanish'?");
   EXPECT_EQ(did_you_mean("reboot", faults), "");
   EXPECT_EQ(did_you_mean("", {}), "");
+  EXPECT_EQ(did_you_mean("van", {"vanish-for-ever"}), "did you mean 'vanish-for-ever'?");
+  EXPECT_EQ(did_you_mean(std::string(1'000'000, 'v'), faults), "");
 }
 
 TEST(Closest, ListsReadLikeASentence) {
