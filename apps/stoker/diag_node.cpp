@@ -100,11 +100,11 @@ DiagNode::DiagNode(SourceParts parts, const store::StoreOptions& options)
 
 DiagNode::~DiagNode() { source_->stop(); }
 
-store::Snapshot DiagNode::wait(Nanoseconds limit) const {
+store::Snapshot DiagNode::wait(Nanoseconds limit, const std::function<bool()>& stop) const {
   const auto began = system_clock().monotonic();
   while (true) {
     auto snapshot = store_.snapshot();
-    if (is_known(snapshot) || system_clock().monotonic() - began > limit) return snapshot;
+    if (is_known(snapshot) || system_clock().monotonic() - began > limit || stop()) return snapshot;
     std::this_thread::sleep_for(Milliseconds(20));
   }
 }

@@ -1,6 +1,7 @@
 // Composition: a node as `stoker diag` sees it: its cards by a probe of its own, read often while they work.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,11 +22,13 @@ class DiagNode {
   DiagNode(const DiagNode&) = delete;
   DiagNode& operator=(const DiagNode&) = delete;
 
-  // As soon as every card has been read once, its processes too, or `limit` is over: then with what there is.
-  store::Snapshot wait(Nanoseconds limit) const;
+  // As soon as every card has been read once, its processes too; when `limit` is over or `stop` says so, with what there is.
+  store::Snapshot wait(Nanoseconds limit, const std::function<bool()>& stop) const;
+  [[nodiscard]] store::Snapshot snapshot() const { return store_.snapshot(); }
   // Power, clocks and throttle reasons of every card since the node was opened, five times a second.
   [[nodiscard]] diag::LoadSamples samples() const;
   [[nodiscard]] std::string hostname() const { return env_->hostname(); }
+  [[nodiscard]] std::shared_ptr<const os::Env> env() const { return env_; }
   // Empty on real cards.
   [[nodiscard]] const std::string& profile() const { return profile_; }
 

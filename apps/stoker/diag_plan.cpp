@@ -348,8 +348,11 @@ std::string diag_list() {
   api::TextTable faults(
       {{.title = "--fault"}, {.title = "usual"}, {.title = "what a simulated card has"}});
   for (const auto& row : fault_rows) faults.add({row.name, row.fallback, row.help});
-  return fmt::format("Level 1 has the step `state`; level 2 has these too.\n{}\n{}", tests.text(),
-                     faults.text());
+  return fmt::format(
+      "Level 1 has the step `state`; level 2 has these too. Whatever is run, load_state and "
+      "load_xids "
+      "say what came over each card meanwhile.\n{}\n{}",
+      tests.text(), faults.text());
 }
 
 }  // namespace stoker::app

@@ -14,18 +14,16 @@
 #include "api/text_table.h"
 #include "base/log.h"
 #include "device/simnode/sim_node.h"
-#include "diag/check_state.h"
 #include "diag/judge.h"
 #include "diag/report.h"
 #include "diag/worker_run.h"
 #include "diag_history.h"
+#include "diag_load.h"
 #include "diag_node.h"
 #include "diag_plan.h"
 #include "diag_progress.h"
 #include "diag_scope.h"
-#include "health/check_engine.h"
-#include "health/node_status.h"
-#include "settings_parts.h"
+#include "diag_state.h"
 #include "signals.h"
 #include "verbs.h"
 
@@ -35,9 +33,6 @@ namespace {
 using diag::TestResult;
 using diag::Verdict;
 
-// Cards that the driver has at hand answer in a fraction of it. With one that hangs, the probe is given up after ten
-// seconds and another one tells of the others.
-constexpr Nanoseconds state_within = Seconds(25);
 // Until the readings of the last moments are there.
 constexpr Milliseconds after_load{250};
 
@@ -97,29 +92,6 @@ TestResult cuda_library(bool simulated) {
   return out;
 }
 
-// What is suspected has not held for long enough yet: most of it has within this.
-constexpr Nanoseconds suspected_within = Seconds(35);
-
-// Level 1 of these cards: looked at again while something is only suspected, and nothing has failed yet.
-std::vector<TestResult> state_of_node(const DiagNode& node, const config::Settings& settings,
-                                      const std::vector<std::uint32_t>& gpus, Signals& signals) {
-  auto checks = checks_of(settings);
-  health::CheckEngine engine(std::move(checks.checks));
-  const auto began = system_clock().monotonic();
-  while (true) {
-    const auto snapshot = node.wait(state_within);
-    const auto findings =
-        health::evaluate(snapshot, expected_of(settings), engine.evaluate(snapshot));
-    auto out = diag::check_state(snapshot, findings, gpus);
-    const bool failed = std::ranges::find(out, Verdict::fail, &TestResult::verdict) != out.end();
-    if (failed || !diag::is_suspected(findings) ||
-        system_clock().monotonic() - began > suspected_within ||
-        signals.wait(Milliseconds(500)) != 0) {
-      return out;
-    }
-  }
-}
-
 // Everything that one run knows.
 class DiagRun {
  public:
@@ -132,13 +104,12 @@ class DiagRun {
   }
 
   int run() {
-    Signals signals;
     const SimFolder folder(settings_);
     log::set_level(log::Level::warning);
     auto node = DiagNode::open(settings_, folder.path());
     if (!node) return complain(node.error().describe());
     if (auto ok = folder.make_idle(); !ok) return complain(ok.error().describe());
-    const auto snapshot = (*node)->wait(state_within);
+    const auto snapshot = first_snapshot(**node, stop_);
     facts_.hostname = (*node)->hostname();
     facts_.simulated = store::is_simulated(snapshot).value_or(false);
     if (snapshot.source.state == device::SourceState::library_missing) {
@@ -148,28 +119,32 @@ class DiagRun {
     }
     const auto gpus = chosen_gpus(flags_, snapshot);
     if (!gpus) return complain(gpus.error().message());
-    if (choice_.state) add_state(**node, *gpus, signals);
+    if (!choice_.steps.empty())
+      load_.emplace(**node, settings_, look_once(snapshot, settings_, *gpus));
+    if (choice_.state) add_state(**node, *gpus);
     if (is_comparable() && !folder.is_made()) {
       history_.emplace(folder.path().empty() ? settings_.text(config::OptionId::data)
                                              : folder.path());
     }
-    if (!choice_.steps.empty()) {
-      if (const auto refused = run_steps(**node, snapshot, *gpus, signals)) return *refused;
+    folder_ = folder.path();
+    if (!choice_.steps.empty() && !stopped_) {
+      if (const auto refused = run_steps(**node, snapshot, *gpus)) return *refused;
     }
+    if (stopped_) facts_.notes.emplace_back("stopped before the end");
     facts_.seconds = static_cast<double>((system_clock().monotonic() - began_).count()) * 1e-9;
     print();
     return stopped_ ? exit_could_not : exit_code_of(results_);
   }
 
  private:
-  void add_state(const DiagNode& node, const std::vector<std::uint32_t>& gpus, Signals& signals) {
-    results_ = state_of_node(node, settings_, gpus, signals);
+  void add_state(const DiagNode& node, const std::vector<std::uint32_t>& gpus) {
+    results_ = look_until_sure(node, settings_, gpus, stop_).states;
     results_.insert(results_.begin() + 1, cuda_library(facts_.simulated));
   }
 
   // The exit code where the run can't be as it was asked for.
   std::optional<int> run_steps(DiagNode& node, const store::Snapshot& snapshot,
-                               const std::vector<std::uint32_t>& gpus, Signals& signals) {
+                               const std::vector<std::uint32_t>& gpus) {
     auto scope = scope_of(flags_, choice_, snapshot, gpus);
     const auto plan = make_plan(flags_, choice_, snapshot, gpus, scope.testable);
     if (!plan) return complain(plan.error().message());
@@ -178,23 +153,21 @@ class DiagRun {
       complain("in use, so nothing was tested; --allow-busy tests all the same");
     std::ranges::move(scope.hindered, std::back_inserter(results_));
     if (!plan->cards.empty()) {
-      test_cards(node, *plan, snapshot, signals);
+      test_cards(node, *plan, snapshot);
       keep(snapshot);
     }
     sort_by_card();
     return std::nullopt;
   }
 
-  void test_cards(DiagNode& node, const diag::Plan& plan, const store::Snapshot& snapshot,
-                  Signals& signals) {
+  void test_cards(DiagNode& node, const diag::Plan& plan, const store::Snapshot& snapshot) {
     DiagProgress progress(plan, !flags_.quiet && ::isatty(STDERR_FILENO) != 0);
     diag::RunWatch watch;
     watch.on_began = [&](const diag::Began& began) { progress.on_began(began); };
     watch.on_found = [&](const diag::Measurement& one) { progress.on_found(one); };
     watch.stop = [&] {
       progress.show();
-      const int signal = signals.wait(Milliseconds(0));
-      return signal == SIGINT || signal == SIGTERM || signal == SIGHUP;
+      return heard_signal();
     };
     diag::WorkerOptions options;
     if (facts_.simulated) {  // no driver's calls are waited for
@@ -203,12 +176,26 @@ class DiagRun {
       options.kill_after = Seconds(5);
     }
     if (!flags_.mig.empty()) options.environment = {"CUDA_VISIBLE_DEVICES=" + flags_.mig};
+    std::vector<std::uint32_t> working;
+    working.reserve(plan.cards.size());
+    for (const auto& card : plan.cards) working.push_back(card.index);
+    load_->begin(std::move(working));
     auto report = diag::run_in_worker(plan, options, watch);
+    load_->end();
     std::this_thread::sleep_for(after_load);
-    stopped_ = report.stopped;
     facts_.notes = report.notes;
     if (!report.problem.empty()) facts_.notes.push_back(report.problem);
     add_found(report.found, snapshot, node.samples());
+    std::ranges::move(load_->look_again(node, folder_, flags_.allow_busy, stop_),
+                      std::back_inserter(results_));
+    if (!load_->note().empty()) facts_.notes.push_back(load_->note());
+  }
+
+  // Since the last time; once there was one, the run is stopped.
+  bool heard_signal() {
+    const bool heard = signals_.wait(Milliseconds(0)) != 0;
+    stopped_ = stopped_ || heard;
+    return heard;
   }
 
   void add_found(const std::vector<diag::Measurement>& found, const store::Snapshot& snapshot,
@@ -307,7 +294,14 @@ class DiagRun {
   diag::ReportFacts facts_;
   std::vector<TestResult> results_;
   std::optional<DiagHistory> history_;
+  std::optional<DiagLoad> load_;  // of a run with active tests
+  std::string folder_;            // of a simulated node; empty: this machine's cards
+  Signals signals_;
   bool stopped_ = false;
+  const AskedToStop stop_ = [this] {
+    heard_signal();
+    return stopped_;
+  };
 };
 
 }  // namespace

@@ -188,6 +188,9 @@ TEST(ExitCode, SaysWhetherAnythingFailedOrCouldNotBeTested) {
                 {{.verdict = Verdict::fail}, {.verdict = Verdict::not_tested, .hindered = true}}),
             1);
   EXPECT_EQ(exit_code_of({{.verdict = Verdict::not_tested}}), 2);
+  EXPECT_EQ(exit_code_of(
+                {{.verdict = Verdict::pass, .is_beside = true}, {.verdict = Verdict::not_tested}}),
+            2);
   EXPECT_EQ(exit_code_of({}), 2);
 }
 

@@ -14,12 +14,15 @@ const char* to_string(Verdict verdict) {
 }
 
 int exit_code_of(const std::vector<TestResult>& results) {
-  const auto any = [&](Verdict verdict) {
-    return std::ranges::any_of(results,
-                               [verdict](const TestResult& one) { return one.verdict == verdict; });
+  const auto failed = [](const TestResult& one) { return one.verdict == Verdict::fail; };
+  const auto passed = [](const TestResult& one) {
+    return one.verdict == Verdict::pass && !one.is_beside;
   };
-  if (any(Verdict::fail)) return 1;
-  if (!any(Verdict::pass) || std::ranges::any_of(results, &TestResult::hindered)) return 2;
+  if (std::ranges::any_of(results, failed)) return 1;
+  if (std::ranges::none_of(results, passed) ||
+      std::ranges::any_of(results, &TestResult::hindered)) {
+    return 2;
+  }
   return 0;
 }
 

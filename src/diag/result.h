@@ -19,7 +19,8 @@ struct TestResult {
   std::string uuid;
   std::string serial;
   Verdict verdict = Verdict::not_tested;
-  bool hindered = false;  // not tested although there is something to test: nobody knows how it is
+  bool is_beside = false;  // comes with every run of active tests: a pass of it alone is no verdict
+  bool hindered = false;   // not tested although there is something to test: nobody knows how it is
   std::optional<double> value;
   std::string unit;
   std::optional<double> limit;  // the least that passes; of errors the most

@@ -1,13 +1,10 @@
 #include "event/kernel_log.h"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 #include "base/sleep.h"
-#include "event/syslog.h"
+#include "event/open_log.h"
 #include "os/boot_id.h"
-#include "os/journal.h"
 
 namespace stoker::event {
 namespace {
@@ -57,31 +54,10 @@ void KernelLog::run(const std::stop_token& stop) {
 }
 
 Result<std::unique_ptr<os::KmsgFollower>> KernelLog::open() {
-  auto own = os::follow_kmsg(*parts_.env, os::KmsgStart::oldest, parts_.path);
-  if (own) {
-    turn_to(parts_.path);
-    return own;
-  }
-  Error problem = own.error();
-  const auto turned_to = [&](std::string_view name, const auto& other) {
-    if (other) {
-      turn_to(name);
-      return true;
-    }
-    problem = Error(problem.code(), fmt::format("{}; nor {}: {}", problem.describe(), name,
-                                                other.error().describe()));
-    return false;
-  };
-  for (const auto folder : os::journal_folders) {
-    auto journal = os::follow_journal(*parts_.env, folder, boot_);
-    if (turned_to(folder, journal)) return journal;
-  }
-  for (const auto file : syslog_files) {
-    auto syslog = follow_syslog(*parts_.env, file);
-    if (turned_to(file, syslog)) return syslog;
-  }
-  turn_to(parts_.path);
-  return fail(std::move(problem));
+  auto log = open_kernel_log(*parts_.env, boot_, os::KmsgStart::oldest, parts_.path);
+  turn_to(log ? log->name : parts_.path);
+  if (!log) return fail(log.error());
+  return std::move(log->follower);
 }
 
 // What is not followed any more has no problem: another is read in its place.
