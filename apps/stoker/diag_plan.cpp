@@ -55,7 +55,7 @@ struct FaultRow {
   void (*set)(HostFaults& faults, double value);
 };
 
-const std::array<FaultRow, 10> fault_rows = {{
+const std::array<FaultRow, 13> fault_rows = {{
     {"stuck-bit", "4096", 0, static_cast<double>(simulated_words - 1),
      "a bit of this 32-bit word of its memory is always 1",
      [](HostFaults& faults, double value) {
@@ -81,6 +81,12 @@ const std::array<FaultRow, 10> fault_rows = {{
      [](HostFaults& faults, double value) { faults.dead = value != 0; }},
     {"hang", "1", 0, 1, "a launch does not return",
      [](HostFaults& faults, double value) { faults.hangs = value != 0; }},
+    {"no-nccl", "1", 0, 1, "there is no NCCL",
+     [](HostFaults& faults, double value) { faults.no_nccl = value != 0; }},
+    {"nccl-wrong", "1", 0, 1, "what NCCL brings to it is wrong",
+     [](HostFaults& faults, double value) { faults.nccl_wrong = value != 0; }},
+    {"nccl-hang", "1", 0, 1, "NCCL does not return",
+     [](HostFaults& faults, double value) { faults.nccl_hangs = value != 0; }},
 }};
 
 // A number from `least` to `most`; whole ones where a fault counts them.
@@ -173,9 +179,9 @@ Result<void> apply_injection(const std::string& text, diag::Plan& plan) {
   return {};
 }
 
-constexpr auto all_steps =
-    std::to_array<diag::Step>({diag::Step::memory, diag::Step::bandwidth, diag::Step::compute,
-                               diag::Step::tensor, diag::Step::pcie, diag::Step::peers});
+constexpr auto all_steps = std::to_array<diag::Step>(
+    {diag::Step::memory, diag::Step::bandwidth, diag::Step::compute, diag::Step::tensor,
+     diag::Step::pcie, diag::Step::peers, diag::Step::nccl});
 
 Result<void> choose_test(const std::string& name, DiagChoice& choice) {
   const auto add = [&choice](diag::Step step) {

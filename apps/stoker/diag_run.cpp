@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <map>
@@ -35,6 +36,7 @@ using diag::Verdict;
 
 // Until the readings of the last moments are there.
 constexpr Milliseconds after_load{250};
+constexpr const char* nvls_variable = "NCCL_NVLS_ENABLE";
 
 // The folder of a simulated node: the one that was named, else one that is gone afterwards.
 class SimFolder {
@@ -175,7 +177,11 @@ class DiagRun {
       options.term_after = Seconds(1);
       options.kill_after = Seconds(5);
     }
-    if (!flags_.mig.empty()) options.environment = {"CUDA_VISIBLE_DEVICES=" + flags_.mig};
+    if (!flags_.mig.empty()) options.environment.push_back("CUDA_VISIBLE_DEVICES=" + flags_.mig);
+    // Ours goes from card to card, and NVLink's multicast is a feature of the switches: NCCL is compared without it, unless
+    // somebody says otherwise (https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html#nccl-nvls-enable).
+    if (std::getenv(nvls_variable) == nullptr)
+      options.environment.push_back(fmt::format("{}=0", nvls_variable));
     std::vector<std::uint32_t> working;
     working.reserve(plan.cards.size());
     for (const auto& card : plan.cards) working.push_back(card.index);

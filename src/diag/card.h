@@ -68,6 +68,11 @@ struct MatrixShape {
 };
 struct MatrixArgs;  // kernels/matrix.h
 
+class Collectives;  // collectives.h
+class Card;
+// The cards of this process. They outlive every CardMemory of theirs.
+using Cards = std::vector<std::unique_ptr<Card>>;
+
 struct FreeMemory {
   std::uint64_t free_bytes = 0;
   std::uint64_t total_bytes = 0;
@@ -101,6 +106,9 @@ class Card {
   virtual Result<TensorMap> tensor_map(Address matrix, const MatrixShape& shape) = 0;
   // What the vendor's library (cuBLAS) makes of the same arrays; not_supported: it is not installed here.
   virtual Result<void> library_product(const MatrixArgs& args) = 0;
+  // The vendor's library of collectives (NCCL) for `cards`, this one first, all of the same kind; not_supported: it is not
+  // installed here; not_found: it does not start. It ends before they do.
+  virtual Result<std::unique_ptr<Collectives>> collectives(const Cards& cards) = 0;
   virtual Result<void> zero(Address address, std::uint64_t bytes) = 0;  // bytes: a multiple of 4
 
   template <typename Args>
@@ -176,8 +184,5 @@ class HostMemory {
   Card* card_;
   void* memory_;
 };
-
-// The cards of this process. They outlive every CardMemory of theirs.
-using Cards = std::vector<std::unique_ptr<Card>>;
 
 }  // namespace stoker::diag

@@ -8,31 +8,17 @@
 #include <string>
 #include <thread>
 
-#include "base/clock.h"
 #include "base/closest.h"
 #include "diag/blame.h"
-#include "diag/kernels/memory.h"
 #include "diag/kernels/reduce.h"
 #include "diag/measure_rates.h"
 #include "diag/median.h"
+#include "diag/peer_arrays.h"
 #include "diag/run_shape.h"
 #include "diag/sizes.h"
 
 namespace stoker::diag {
 namespace {
-
-// One array and its sums on every card.
-struct PeerArrays {
-  std::vector<CardMemory> arrays;
-  std::vector<CardMemory> sums;
-  std::uint64_t bytes = 0;
-};
-
-// A word of the sums that is not what it should be.
-struct WrongSum {
-  std::uint64_t at = 0;
-  std::uint32_t found = 0;
-};
 
 // Seconds that each card took while all were at it; where times follow from rates, one after the other.
 template <typename Work>
@@ -49,38 +35,6 @@ std::vector<Result<double>> timed_each(const Cards& cards, Work work) {
   threads.clear();
   return out;
 }
-
-// Seconds that all cards together took: by the host's clock, or where times follow from rates the longest of them.
-class Together {
- public:
-  explicit Together(const Cards& cards) : cards_(cards) {}
-
-  template <typename Work>
-  Result<double> timed(Work work) {
-    if (cards_.front()->facts().simulated) return modelled(work);
-    const auto began = system_clock().monotonic();
-    for (std::size_t i = 0; i < cards_.size(); ++i) {
-      if (auto ok = work(i); !ok) return fail(ok.error());
-    }
-    for (const auto& card : cards_) {
-      if (auto ok = card->wait(); !ok) return fail(ok.error());
-    }
-    return static_cast<double>((system_clock().monotonic() - began).count()) * 1e-9;
-  }
-
- private:
-  template <typename Work>
-  Result<double> modelled(Work work) {
-    double longest = 0;
-    for (std::size_t i = 0; i < cards_.size(); ++i) {
-      const auto took = cards_[i]->timed([&] { return work(i); });
-      if (!took) return fail(took.error());
-      longest = std::max(longest, *took);
-    }
-    return longest;
-  }
-  const Cards& cards_;
-};
 
 class PeerCheck {
  public:
@@ -99,7 +53,9 @@ class PeerCheck {
         }
       }
     }
-    if (auto ok = take(); !ok) return for_all(ok.error());
+    auto held = PeerArrays::take(cards_);
+    if (!held) return for_all(held.error());
+    held_.emplace(std::move(*held));
     copies();
     all_at_once();
     all_reduce();
@@ -117,34 +73,6 @@ class PeerCheck {
     return out;
   }
 
-  Result<void> take() {
-    const Sizes sizes = sizes_for(cards_.front()->facts());
-    // A multiple of the cards' slices.
-    const std::uint64_t grain = cards_.size() * sizeof(Words) * 64;
-    held_.bytes = sizes.transfer_bytes / grain * grain;
-    for (const auto& card : cards_) {
-      for (auto* list : {&held_.arrays, &held_.sums}) {
-        auto memory = CardMemory::take(*card, held_.bytes);
-        if (!memory) return fail(memory.error());
-        list->push_back(std::move(*memory));
-      }
-    }
-    return fill_arrays();
-  }
-
-  Result<void> fill_arrays() {
-    for (std::size_t i = 0; i < cards_.size(); ++i) {
-      const FillArgs args{held_.arrays[i].as<Words>(), held_.bytes / sizeof(Words), 0,
-                          static_cast<std::uint32_t>(Pattern::address),
-                          static_cast<std::uint32_t>(i)};
-      const Launch how =
-          streaming(cards_[i]->facts(), Kernel::fill, static_cast<double>(held_.bytes));
-      if (auto ok = cards_[i]->launch(how, args); !ok) return ok;
-      if (auto ok = cards_[i]->wait(); !ok) return ok;
-    }
-    return {};
-  }
-
   [[nodiscard]] std::string name_of(std::size_t card) const {
     return fmt::format("GPU {}", cards_[card]->facts().index);
   }
@@ -152,11 +80,11 @@ class PeerCheck {
   Result<double> copy_rate(std::size_t to, std::size_t from) {
     Card& card = *cards_[to];
     const auto seconds = median_seconds(card, sizes_for(card.facts()).repeats, [&] {
-      return card.from_peer(held_.sums[to].address(), *cards_[from], held_.arrays[from].address(),
-                            held_.bytes, Queue::first);
+      return card.from_peer(held_->sums(to).address(), *cards_[from], held_->array(from).address(),
+                            held_->bytes(), Queue::first);
     });
     if (!seconds) return fail(seconds.error());
-    return *seconds > 0 ? static_cast<double>(held_.bytes) / *seconds : 0;
+    return *seconds > 0 ? static_cast<double>(held_->bytes()) / *seconds : 0;
   }
 
   void copies() {
@@ -211,8 +139,8 @@ class PeerCheck {
     const auto source = [&](std::size_t to) { return (to + 1) % cards_.size(); };
     const auto seconds = timed_each(cards_, [&](std::size_t to) -> Result<void> {
       for (std::uint32_t i = 0; i < copies; ++i) {
-        if (auto ok = cards_[to]->from_peer(held_.sums[to].address(), *cards_[source(to)],
-                                            held_.arrays[source(to)].address(), held_.bytes,
+        if (auto ok = cards_[to]->from_peer(held_->sums(to).address(), *cards_[source(to)],
+                                            held_->array(source(to)).address(), held_->bytes(),
                                             Queue::first);
             !ok) {
           return ok;
@@ -222,7 +150,7 @@ class PeerCheck {
     });
     for (std::size_t to = 0; to < cards_.size(); ++to) {
       Measurement one =
-          rate_of("peer_all", to, seconds[to], static_cast<double>(held_.bytes) * copies);
+          rate_of("peer_all", to, seconds[to], static_cast<double>(held_->bytes()) * copies);
       one.peer = name_of(source(to));
       const bool excused = !blame_.excused.empty() && blame_.excused[to][source(to)];
       if (excused && one.outcome == Outcome::measured) {
@@ -246,12 +174,12 @@ class PeerCheck {
   [[nodiscard]] ReduceArgs reduce_args(std::size_t card) const {
     ReduceArgs args{};
     for (std::size_t i = 0; i < cards_.size(); ++i) {
-      args.arrays[i] = held_.arrays[i].as<Words>();
-      args.sums[i] = held_.sums[i].as<Words>();
+      args.arrays[i] = held_->array(i).as<Words>();
+      args.sums[i] = held_->sums(i).as<Words>();
     }
     args.cards = static_cast<std::uint32_t>(cards_.size());
     args.card = static_cast<std::uint32_t>(card);
-    args.slice = held_.bytes / sizeof(Words) / cards_.size();
+    args.slice = held_->bytes() / sizeof(Words) / cards_.size();
     return args;
   }
 
@@ -263,7 +191,7 @@ class PeerCheck {
       Together together(cards_);
       const auto took = together.timed([&](std::size_t i) {
         const Launch how = streaming(cards_[i]->facts(), kernel,
-                                     share * static_cast<double>(held_.bytes), Work::Unit::link);
+                                     share * static_cast<double>(held_->bytes()), Work::Unit::link);
         return cards_[i]->launch(how, reduce_args(i));
       });
       if (!took) return fail(took.error());
@@ -272,50 +200,13 @@ class PeerCheck {
     return seconds;
   }
 
-  // One wrong word of each slice of a card's sums, by the card whose slice it is; only some places are looked at.
-  Result<std::map<std::size_t, WrongSum>> wrong_sums_of(std::size_t card) {
-    auto host = HostMemory::take(*cards_[card], held_.bytes);
-    if (!host) return fail(host.error());
-    if (auto ok = cards_[card]->from_card(host->as<void>(), held_.sums[card].address(), held_.bytes,
-                                          Queue::first);
-        !ok) {
-      return fail(ok.error());
-    }
-    if (auto ok = cards_[card]->wait(); !ok) return fail(ok.error());
-    const std::uint64_t words = held_.bytes / sizeof(std::uint32_t);
-    std::map<std::size_t, WrongSum> out;
-    for (std::uint64_t at = 0; at < words; at += 1021) {
-      std::uint32_t sum = 0;
-      for (std::uint32_t i = 0; i < cards_.size(); ++i)
-        sum += expected_word(Pattern::address, i, at);
-      const std::uint32_t found = host->as<std::uint32_t>()[at];
-      if (found != sum) out.try_emplace(at / (words / cards_.size()), WrongSum{at, found});
-    }
-    return out;
-  }
-
-  // Is this word of the card's own array, which all add up, not what was written there?
-  Result<bool> has_wrong_array(std::size_t card, std::uint64_t at) {
-    auto host = HostMemory::take(*cards_[card], sizeof(std::uint32_t));
-    if (!host) return fail(host.error());
-    if (auto ok = cards_[card]->from_card(host->as<void>(),
-                                          held_.arrays[card].address() + at * sizeof(std::uint32_t),
-                                          sizeof(std::uint32_t), Queue::first);
-        !ok) {
-      return fail(ok.error());
-    }
-    if (auto ok = cards_[card]->wait(); !ok) return fail(ok.error());
-    return *host->as<std::uint32_t>() !=
-           expected_word(Pattern::address, static_cast<std::uint32_t>(card), at);
-  }
-
   // By card, what is wrong by its fault. The owner of a slice adds it up, and the others fetch it from there: a word that is
   // wrong at its owner was added up wrongly, unless a card's array is wrong; one that is wrong elsewhere only came over wrongly.
   Result<std::map<std::size_t, std::string>> wrong_cards() {
     std::vector<std::map<std::size_t, WrongSum>> wrong;
     wrong.reserve(cards_.size());
     for (std::size_t i = 0; i < cards_.size(); ++i) {
-      auto found = wrong_sums_of(i);
+      auto found = held_->wrong_sums_of(i);
       if (!found) return fail(found.error());
       wrong.push_back(std::move(*found));
     }
@@ -338,7 +229,7 @@ class PeerCheck {
                          std::map<std::size_t, std::string>& out) {
     bool any = false;
     for (std::size_t i = 0; i < cards_.size(); ++i) {
-      const auto wrong = has_wrong_array(i, at);
+      const auto wrong = held_->has_wrong_array(i, at);
       if (!wrong) return fail(wrong.error());
       if (*wrong)
         out.try_emplace(i, "what its memory gives to the sums is not what was written there");
@@ -368,12 +259,9 @@ class PeerCheck {
   // All cards wait for the slowest of them: its time is no fault of the others.
   void tell_reduced(const Result<double>& seconds,
                     const std::map<std::size_t, std::string>& wrong) {
-    const double share =
-        static_cast<double>(cards_.size() - 1) / static_cast<double>(cards_.size());
     const auto slow = blamed();
     for (std::size_t i = 0; i < cards_.size(); ++i) {
-      Measurement one =
-          rate_of("all_reduce", i, seconds, 2 * share * static_cast<double>(held_.bytes));
+      Measurement one = rate_of("all_reduce", i, seconds, held_->bus_bytes());
       if (const auto found = wrong.find(i); found != wrong.end()) {
         one.outcome = Outcome::wrong;
         one.reason = found->second;
@@ -386,7 +274,7 @@ class PeerCheck {
   }
 
   const Cards& cards_;
-  PeerArrays held_;
+  std::optional<PeerArrays> held_;
   PairBlame blame_;  // empty where the pairs were not measured
   std::vector<Measurement> out_;
 };

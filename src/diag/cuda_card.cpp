@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "diag/cublas.h"
+#include "diag/nccl.h"
 
 namespace stoker::diag {
 namespace {
@@ -128,6 +129,7 @@ class CudaCard final : public Card {
     if (!*library_) return fail(library_->error());
     return (*library_)->multiply(args);
   }
+  Result<std::unique_ptr<Collectives>> collectives(const Cards& cards) override;
   Result<void> zero(Address address, std::uint64_t bytes) override {
     if (auto ok = enter(); !ok) return ok;
     return did(driver_->calls().cuMemsetD32Async(address, 0, bytes / 4, stream(Queue::first)),
@@ -192,6 +194,18 @@ Result<void> CudaCard::open_peer(Card& peer) {
   const auto result = driver_->calls().cuCtxEnablePeerAccess(other.context_, 0);
   if (result == cuda::peer_access_already_enabled) return {};
   return did(result, "open another card's memory");
+}
+
+Result<std::unique_ptr<Collectives>> CudaCard::collectives(const Cards& cards) {
+  std::vector<NcclRank> ranks;
+  ranks.reserve(cards.size());
+  for (const auto& each : cards) {
+    auto& card = dynamic_cast<CudaCard&>(*each);
+    ranks.push_back({.device = card.device_, .stream = card.stream(Queue::first), .enter = [&card] {
+                       return card.enter();
+                     }});
+  }
+  return open_nccl(std::move(ranks));
 }
 
 // Work in either stream begins after the first event, and the last one waits for both.

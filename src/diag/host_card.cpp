@@ -9,6 +9,7 @@
 #include <map>
 #include <thread>
 
+#include "diag/collectives.h"
 #include "diag/kernels/compute.h"
 #include "diag/kernels/matrix.h"
 
@@ -105,6 +106,7 @@ class HostCard final : public Card {
   Result<void> library_product(const MatrixArgs& /*args*/) override {
     return fail(ErrorCode::not_supported, "a simulated card has no cuBLAS");
   }
+  Result<std::unique_ptr<Collectives>> collectives(const Cards& cards) override;
   Result<void> zero(Address address, std::uint64_t bytes) override {
     if (auto ok = alive(); !ok) return ok;
     std::memset(at(address), 0, bytes);
@@ -152,6 +154,7 @@ class HostCard final : public Card {
   }
 
  private:
+  friend class HostCollectives;
   static constexpr std::uint32_t least_threaded = 4096;
 
   [[nodiscard]] Address base() const { return reinterpret_cast<Address>(memory_.data()); }
@@ -217,6 +220,53 @@ class HostCard final : public Card {
   std::map<std::uint64_t, std::uint64_t> taken_;  // the same of what is allocated
   std::array<double, 2> busy_{};                  // seconds, by queue
 };
+
+// In the place of NCCL: sums by this thread, as long as the slowest link of them takes for what a ring sends over it.
+class HostCollectives final : public Collectives {
+ public:
+  explicit HostCollectives(const Cards& cards) {
+    cards_.reserve(cards.size());
+    for (const auto& card : cards) cards_.push_back(&dynamic_cast<HostCard&>(*card));
+  }
+  [[nodiscard]] std::string version() const override { return "simulated NCCL"; }
+
+  Result<void> all_reduce(const std::vector<std::uint64_t>& from,
+                          const std::vector<std::uint64_t>& to, std::uint64_t words) override {
+    double longest = 0;
+    const auto count = static_cast<double>(cards_.size());
+    for (HostCard* card : cards_) {
+      if (auto ok = card->alive(); !ok) return ok;
+      while (card->options_.faults.nccl_hangs) ::pause();
+      const double bytes =
+          2 * (count - 1) / count * static_cast<double>(words) * sizeof(std::uint32_t);
+      longest = std::max(longest, card->seconds_of({.bytes = bytes, .unit = Work::Unit::link}));
+    }
+    for (std::size_t i = 0; i < cards_.size(); ++i) {
+      auto* const sums = static_cast<std::uint32_t*>(HostCard::at(to.at(i)));
+      for (std::uint64_t word = 0; word < words; ++word) sums[word] = sum_of(from, word);
+      if (cards_[i]->options_.faults.nccl_wrong) sums[0] ^= 1U;
+      cards_[i]->stick();
+      cards_[i]->spend(Queue::first, longest);
+    }
+    return {};
+  }
+
+ private:
+  static std::uint32_t sum_of(const std::vector<std::uint64_t>& from, std::uint64_t word) {
+    std::uint32_t sum = 0;
+    for (const std::uint64_t array : from)
+      sum += static_cast<const std::uint32_t*>(HostCard::at(array))[word];
+    return sum;
+  }
+
+  std::vector<HostCard*> cards_;
+};
+
+Result<std::unique_ptr<Collectives>> HostCard::collectives(const Cards& cards) {
+  if (options_.faults.no_nccl)
+    return fail(ErrorCode::not_supported, "a simulated card without a library of collectives");
+  return std::make_unique<HostCollectives>(cards);
+}
 
 }  // namespace
 

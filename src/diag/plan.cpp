@@ -10,7 +10,7 @@ namespace stoker::diag {
 namespace {
 
 // Both ends are the same build: the magic number changes with the members.
-constexpr std::uint32_t plan_magic = 0x53544403;
+constexpr std::uint32_t plan_magic = 0x53544404;
 
 template <typename T, typename Struct>
 concept PlanPart = std::same_as<std::remove_const_t<T>, Struct>;
@@ -114,7 +114,7 @@ template <typename Archive, PlanPart<HostFaults> T>
 void plan_members(Archive& archive, T& faults) {
   archive(faults.stuck_bit, faults.wrong_multiprocessor, faults.slow_memory, faults.slow_pcie,
           faults.slow_link, faults.slow_tensor, faults.no_memory, faults.no_peer, faults.dead,
-          faults.hangs);
+          faults.hangs, faults.no_nccl, faults.nccl_hangs, faults.nccl_wrong);
 }
 template <typename Archive, PlanPart<HostCardOptions> T>
 void plan_members(Archive& archive, T& card) {

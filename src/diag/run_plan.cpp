@@ -8,6 +8,7 @@
 #include "base/thread_safety.h"
 #include "diag/check_compute.h"
 #include "diag/check_memory.h"
+#include "diag/check_nccl.h"
 #include "diag/check_peers.h"
 #include "diag/check_tensor.h"
 #include "diag/measure_rates.h"
@@ -30,10 +31,8 @@ class PlanRun {
     if (asked_for(Step::pcie)) {
       for (const auto& card : cards_) run_step(Step::pcie, *card);
     }
-    if (asked_for(Step::peers) && !cards_.empty()) {
-      for (const auto& card : cards_) say(Began{card->facts().index, Step::peers});
-      if (!stop_) tell_all(check_peers(cards_));
-    }
+    run_together(Step::peers, check_peers);
+    run_together(Step::nccl, check_nccl);
     for (const auto& card : cards_) say(Began{card->facts().index, Step::count_});
   }
 
@@ -54,6 +53,12 @@ class PlanRun {
     for (const Step step : {Step::bandwidth, Step::memory, Step::compute, Step::tensor}) {
       if (asked_for(step)) run_step(step, card);
     }
+  }
+
+  void run_together(Step step, std::vector<Measurement> (*check)(const Cards&)) {
+    if (!asked_for(step) || cards_.empty()) return;
+    for (const auto& card : cards_) say(Began{card->facts().index, step});
+    if (!stop_) tell_all(check(cards_));
   }
 
   void run_step(Step step, Card& card) {
@@ -96,6 +101,7 @@ class PlanRun {
                                    .stopped = [this] { return stop_.load(); }});
       case Step::pcie: return measure_pcie(card);
       case Step::peers:
+      case Step::nccl:
       case Step::count_: break;
     }
     return {};

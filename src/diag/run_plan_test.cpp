@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "diag/check_nccl.h"
 #include "diag/host_card_test_support.h"
 #include "diag/judge.h"
 
@@ -17,7 +18,7 @@ constexpr std::uint32_t run_cards = 4;
 
 Plan whole_plan() {
   Plan plan{.steps = {Step::memory, Step::bandwidth, Step::compute, Step::tensor, Step::pcie,
-                      Step::peers},
+                      Step::peers, Step::nccl},
             .load_seconds = 1};
   for (std::uint32_t i = 0; i < run_cards; ++i)
     plan.cards.push_back({i, "GPU-" + std::to_string(i)});
@@ -99,6 +100,36 @@ TEST(RunPlan, BlamesWrongSumsOnTheCardWhoseMemoryGivesThem) {
   EXPECT_EQ(found, (Failures{{1, {"all_reduce"}}}));
 }
 
+TEST(RunPlan, FindsWrongSumsOfTheLibraryAtTheCardThatGetsThem) {
+  EXPECT_EQ(failed(run_with({.nccl_wrong = true}, {Step::nccl})),
+            (Failures{{1, {"nccl_all_reduce"}}}));
+}
+
+TEST(RunPlan, TellsHowFastTheLibraryIsBesideOurs) {
+  const auto found = run_with({}, {Step::peers, Step::nccl});
+  JudgeInput input;
+  for (const auto& one : judge(found, input)) {
+    if (one.name != "nccl_all_reduce") continue;
+    EXPECT_EQ(one.verdict, Verdict::pass);
+    EXPECT_EQ(one.reason, "simulated NCCL; all_reduce reaches 100 % of it");
+  }
+  // All wait for the card whose links are slow.
+  for (const auto& one : run_with({.slow_link = 4}, {Step::nccl}))
+    EXPECT_NEAR(one.value, found.back().value / 4, found.back().value / 100);
+}
+
+TEST(RunPlan, HasNothingToTestWithoutALibraryOrAnotherCard) {
+  Cards cards;
+  cards.push_back(small_card({.no_nccl = true}, 0));
+  for (const std::uint32_t more : {0U, 1U}) {
+    if (more == 1) cards.push_back(small_card({.no_nccl = true}, 1));
+    for (const auto& one : check_nccl(cards)) {
+      EXPECT_EQ(one.outcome, Outcome::absent) << one.reason;
+      EXPECT_NE(one.reason, "");
+    }
+  }
+}
+
 TEST(RunPlan, FindsACardThatReachesNoOther) {
   EXPECT_TRUE(failed(run_with({.no_peer = true}, {Step::peers})).at(1).contains("all_reduce"));
 }
@@ -108,7 +139,7 @@ TEST(RunPlan, FailsEveryTestOfACardWithoutMemoryAndNoneOfTheOthers) {
       failed(run_with({.no_memory = true},
                       {Step::memory, Step::bandwidth, Step::compute, Step::tensor, Step::pcie}));
   for (const auto& row : test_rows()) {
-    if (row.step == Step::peers || row.name.starts_with("cublas")) continue;
+    if (is_of_all_cards(row.step) || row.name.starts_with("cublas")) continue;
     EXPECT_TRUE(found.at(1).contains(std::string(row.name))) << row.name;
     for (const std::uint32_t other : {0U, 2U, 3U}) {
       const bool failed_there =

@@ -17,14 +17,21 @@ struct StepRow {
   double seconds;
 };
 // Measured on one H200 (docs/measurements.md), rounded up; peers are estimated.
-constexpr std::array<StepRow, static_cast<std::size_t>(Step::count_)> steps = {
-    {{"memory", 2}, {"bandwidth", 2}, {"compute", 1}, {"tensor", 15}, {"pcie", 1}, {"peers", 4}}};
+constexpr std::array<StepRow, static_cast<std::size_t>(Step::count_)> steps = {{{"memory", 2},
+                                                                                {"bandwidth", 2},
+                                                                                {"compute", 1},
+                                                                                {"tensor", 15},
+                                                                                {"pcie", 1},
+                                                                                {"peers", 4},
+                                                                                {"nccl", 4}}};
 
 }  // namespace
 
 std::string_view to_string(Step step) { return steps.at(static_cast<std::size_t>(step)).name; }
 double estimated_seconds(Step step) { return steps.at(static_cast<std::size_t>(step)).seconds; }
 double allowed_seconds(Step step) { return 4 * estimated_seconds(step) + 20; }
+
+bool is_of_all_cards(Step step) { return step == Step::peers || step == Step::nccl; }
 
 std::span<const TestRow> test_rows() { return rows; }
 

@@ -8,12 +8,14 @@
 namespace stoker::diag {
 
 // What runs at once on all cards, and what a card has to itself: pcie takes one card after the other, since cards may share
-// a way to the host, and peers all of them together.
-enum class Step : std::uint8_t { memory, bandwidth, compute, tensor, pcie, peers, count_ };
+// a way to the host, and peers and nccl all of them together.
+enum class Step : std::uint8_t { memory, bandwidth, compute, tensor, pcie, peers, nccl, count_ };
 std::string_view to_string(Step step);
 // How long a step takes on a card, for people; a step that takes four times as long and 20 s more does not return.
 double estimated_seconds(Step step);
 double allowed_seconds(Step step);
+// Does it take all cards together, so that one that hangs keeps the others from the end?
+bool is_of_all_cards(Step step);
 
 struct TestRow {
   std::string_view name;

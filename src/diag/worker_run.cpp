@@ -119,6 +119,10 @@ class WorkerRun {
       if (took < allowed) continue;
       hung_ = gpu;
       hung_step_ = under_way.step;
+      if (is_of_all_cards(under_way.step)) {
+        return give_up(fmt::format("{} of all cards did not return within {:.0f} s",
+                                   to_string(under_way.step), allowed));
+      }
       return give_up(fmt::format("GPU {} did not return from {} within {:.0f} s", gpu,
                                  to_string(under_way.step), allowed));
     }
@@ -186,9 +190,10 @@ class WorkerRun {
                     .gpu = gpu,
                     .outcome = Outcome::hindered,
                     .unit = std::string(row.unit)};
-    if (hung_ == gpu && hung_step_ == row.step) {
+    const bool all = is_of_all_cards(row.step);
+    if (hung_ && hung_step_ == row.step && (all || hung_ == gpu)) {
       out.outcome = Outcome::wrong;
-      out.reason = "did not return";
+      out.reason = all ? "did not return; which card it waits for is not known" : "did not return";
     } else if (!unopened.empty()) {
       out.reason = "the card could not be opened: " + unopened;
     } else {

@@ -26,7 +26,7 @@ struct SupervisorOptions {
   Timing timing;
 };
 
-// One Supervisor a process. start() once; the Listener must outlive stop(). release() and resume()
+// start() once; the Listener must outlive stop(). Several in one process know nothing of one another. release() and resume()
 // may be called from any thread; `released` is told when no process of ours holds the driver.
 class Supervisor final : public Source {
  public:
