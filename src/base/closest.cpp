@@ -18,8 +18,15 @@ std::size_t slip(std::string_view name) { return 1 + name.size() / 4; }
 
 }  // namespace
 
-// Levenshtein's distance, in O(a b) time and O(b) memory.
+// Levenshtein's distance, in O(a b) time and O(b) memory. A common beginning and end need no looking at.
 std::size_t letters_apart(std::string_view a, std::string_view b) {
+  const auto beginning = std::ranges::mismatch(a, b).in1 - a.begin();
+  a.remove_prefix(static_cast<std::size_t>(beginning));
+  b.remove_prefix(static_cast<std::size_t>(beginning));
+  while (!a.empty() && !b.empty() && a.back() == b.back()) {
+    a.remove_suffix(1);
+    b.remove_suffix(1);
+  }
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 1; i <= a.size(); ++i) {

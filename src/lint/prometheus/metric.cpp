@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/closest.h"
 #include "catalog/dcgm_names.h"
@@ -54,11 +55,15 @@ bool is_binary_dcgm_name(std::string_view name) {
 }
 
 std::string nearest_dcgm_name(std::string_view name) {
-  auto names = dcgm_names();
-  names.insert(names.end(), exporter_names.begin(), exporter_names.end());
-  std::erase_if(names, [&](const std::string& each) {
+  static const auto all = [] {
+    auto names = dcgm_names();
+    names.insert(names.end(), exporter_names.begin(), exporter_names.end());
+    return names;
+  }();
+  std::vector<std::string> names;
+  std::ranges::copy_if(all, std::back_inserter(names), [&](const std::string& each) {
     constexpr std::size_t slip = 4;
-    return std::max(each.size(), name.size()) - std::min(each.size(), name.size()) > slip;
+    return std::max(each.size(), name.size()) - std::min(each.size(), name.size()) <= slip;
   });
   return did_you_mean(name, names);
 }
