@@ -217,6 +217,41 @@ TEST(DiagVerb, FailsACardThatHasBecomeSlowerThanItWasAndShowsItsPast) {
   EXPECT_EQ(run_stoker({"diag", "history", "--data", folder.path("none")}).status, 2);
 }
 
+// Pids of what any thread of this process has started.
+std::vector<pid_t> children_of(const StokerProcess& process) {
+  std::vector<pid_t> out;
+  std::error_code ignored;
+  const std::string tasks = "/proc/" + std::to_string(process.pid()) + "/task";
+  for (const auto& task : std::filesystem::directory_iterator(tasks, ignored)) {
+    std::istringstream children(read_text(task.path() / "children"));
+    for (pid_t pid = 0; children >> pid;) out.push_back(pid);
+  }
+  return out;
+}
+
+TEST(DiagVerb, HearsCtrlCWhileACardDoesNotAnswerAndLeavesNoProbeBehind) {
+  const TempFolder folder;
+  make_idle_node(folder);
+  inject(folder, {"slow", "--call", "nvmlDeviceGetPowerUsage", "--delay", "4s", "--gpu", "0"});
+  StokerProcess process(diag({"--level", "1", "--data", folder.path()}));
+  std::vector<pid_t> started;
+  for (int i = 0; i < 400 && started.empty(); ++i) {
+    started = children_of(process);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  ASSERT_FALSE(started.empty());
+  std::this_thread::sleep_for(std::chrono::milliseconds(500 * slowdown));
+  const auto asked = std::chrono::steady_clock::now();
+  process.signal(SIGINT);
+  while (process.out().find("stopped before the end") == std::string::npos &&
+         std::chrono::steady_clock::now() - asked < std::chrono::seconds(20)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::milliseconds(1500 * slowdown));
+  EXPECT_EQ(process.wait(), 2);
+  for (const pid_t pid : started) EXPECT_NE(::kill(pid, 0), 0) << process.err();
+}
+
 TEST(DiagVerb, EndsOnCtrlCAndSaysThatItIsNotAVerdict) {
   StokerProcess process(diag({"--test", "memory", "--fault", "hang"}));
   std::this_thread::sleep_for(std::chrono::milliseconds(700 * slowdown));

@@ -79,8 +79,9 @@ void DiagLoad::begin(std::vector<std::uint32_t> gpus) {
 void DiagLoad::end() { load_.ended = system_clock().monotonic(); }
 
 std::vector<diag::TestResult> DiagLoad::look_again(const DiagNode& node, const std::string& data,
-                                                   bool shared, const AskedToStop& stop) {
-  const auto again = DiagNode::open(settings_, data);
+                                                   bool shared, const AskedToStop& stop,
+                                                   const AskedToStop& leave_it) {
+  const auto again = DiagNode::open(settings_, data, leave_it);
   if (!again) return not_looked(again.error().describe());
   load_.after = look_until_sure(**again, settings_, load_.gpus, stop);
   if (stop()) return not_looked("stopped");

@@ -24,9 +24,10 @@ class DiagLoad {
   // The work is over, or was given up.
   void end();
   // Looks again, by a probe of its own, so that every value is read anew (`data`: as DiagNode::open's). `node` is what
-  // watched meanwhile. `stop`: leaves it.
+  // watched meanwhile. `stop`: leaves it; `leave_it`: as DiagNode::open's.
   std::vector<diag::TestResult> look_again(const DiagNode& node, const std::string& data,
-                                           bool shared, const AskedToStop& stop);
+                                           bool shared, const AskedToStop& stop,
+                                           const AskedToStop& leave_it);
   // For people; empty: nothing to be said.
   [[nodiscard]] const std::string& note() const { return note_; }
 

@@ -2,14 +2,19 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
 #include "os/node_devices.h"
 #include "settings_parts.h"
+#include "verbs.h"
 
 namespace stoker::app {
 namespace {
 
 constexpr Milliseconds sample_period{200};
+// A probe is killed 120 s after its call, and then only one that is stuck in the kernel is left.
+constexpr Nanoseconds let_go_within = Seconds(125);
+constexpr Nanoseconds told_after = Seconds(2);
 
 // Cheap calls five times a second, and the rest as always: a run is over before they come again.
 config::Settings often(config::Settings settings) {
@@ -77,16 +82,19 @@ class DiagNode::Sampled final : public device::PartListener {
 };
 
 Result<std::unique_ptr<DiagNode>> DiagNode::open(const config::Settings& settings,
-                                                 const std::string& data) {
+                                                 const std::string& data,
+                                                 std::function<bool()> leave_it) {
   const auto chosen = often(settings);
   auto parts = make_source(chosen, data);
   if (!parts) return fail(parts.error());
   const auto options = store_options(chosen, *parts);
-  return std::unique_ptr<DiagNode>(new DiagNode(std::move(*parts), options));
+  return std::unique_ptr<DiagNode>(new DiagNode(std::move(*parts), options, std::move(leave_it)));
 }
 
-DiagNode::DiagNode(SourceParts parts, const store::StoreOptions& options)
-    : profile_(parts.simulated_profile),
+DiagNode::DiagNode(SourceParts parts, const store::StoreOptions& options,
+                   std::function<bool()> leave_it)
+    : leave_it_(std::move(leave_it)),
+      profile_(parts.simulated_profile),
       env_(std::move(parts.env)),
       store_(env_->clock(), options),
       sampled_(std::make_unique<Sampled>()),
@@ -98,7 +106,19 @@ DiagNode::DiagNode(SourceParts parts, const store::StoreOptions& options)
   source_->start(derive_);
 }
 
-DiagNode::~DiagNode() { source_->stop(); }
+DiagNode::~DiagNode() {
+  source_->release();
+  const auto began = system_clock().monotonic();
+  bool told = false;
+  while (store_.snapshot().source.state != device::SourceState::released && !leave_it_()) {
+    const auto waited = system_clock().monotonic() - began;
+    if (waited > let_go_within) break;
+    if (waited > told_after && !std::exchange(told, true))
+      complain("a call of the driver has not come back; the probe ends with it (Ctrl-C leaves it)");
+    std::this_thread::sleep_for(Milliseconds(20));
+  }
+  source_->stop();  // warns of one that is left behind
+}
 
 store::Snapshot DiagNode::wait(Nanoseconds limit, const std::function<bool()>& stop) const {
   const auto began = system_clock().monotonic();

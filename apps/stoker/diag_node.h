@@ -15,9 +15,11 @@ namespace stoker::app {
 
 class DiagNode {
  public:
-  // This machine's cards, or a simulated node below `data`.
+  // This machine's cards, or a simulated node below `data`. The probe is not outlived: a call of the driver is let come back,
+  // for as long as docs/specs/probe.md says, unless `leave_it` says that nobody wants to wait for that.
   static Result<std::unique_ptr<DiagNode>> open(const config::Settings& settings,
-                                                const std::string& data);
+                                                const std::string& data,
+                                                std::function<bool()> leave_it);
   ~DiagNode();
   DiagNode(const DiagNode&) = delete;
   DiagNode& operator=(const DiagNode&) = delete;
@@ -34,8 +36,9 @@ class DiagNode {
 
  private:
   class Sampled;
-  DiagNode(SourceParts parts, const store::StoreOptions& options);
+  DiagNode(SourceParts parts, const store::StoreOptions& options, std::function<bool()> leave_it);
 
+  const std::function<bool()> leave_it_;
   const std::string profile_;
   const std::shared_ptr<os::Env> env_;
   store::Store store_;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
@@ -108,7 +109,7 @@ class DiagRun {
   int run() {
     const SimFolder folder(settings_);
     log::set_level(log::Level::warning);
-    auto node = DiagNode::open(settings_, folder.path());
+    auto node = DiagNode::open(settings_, folder.path(), leave_it_);
     if (!node) return complain(node.error().describe());
     if (auto ok = folder.make_idle(); !ok) return complain(ok.error().describe());
     const auto snapshot = first_snapshot(**node, stop_);
@@ -192,7 +193,7 @@ class DiagRun {
     facts_.notes = report.notes;
     if (!report.problem.empty()) facts_.notes.push_back(report.problem);
     add_found(report.found, snapshot, node.samples());
-    std::ranges::move(load_->look_again(node, folder_, flags_.allow_busy, stop_),
+    std::ranges::move(load_->look_again(node, folder_, flags_.allow_busy, stop_, leave_it_),
                       std::back_inserter(results_));
     if (!load_->note().empty()) facts_.notes.push_back(load_->note());
   }
@@ -261,6 +262,7 @@ class DiagRun {
     } else {
       print_table();
     }
+    std::fflush(stdout);  // before the probe is waited for
   }
 
   void print_table() const {
@@ -304,6 +306,7 @@ class DiagRun {
   std::string folder_;            // of a simulated node; empty: this machine's cards
   Signals signals_;
   bool stopped_ = false;
+  const AskedToStop leave_it_ = [this] { return heard_signal(); };
   const AskedToStop stop_ = [this] {
     heard_signal();
     return stopped_;

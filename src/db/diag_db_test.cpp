@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <barrier>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 namespace stoker::db {
 namespace {
@@ -55,6 +57,33 @@ TEST_F(DiagDbTest, GivesBackWhatWasSavedNewestFirstAlsoToANewProcess) {
   EXPECT_EQ((*again)->find({.card = "GPU-B"})->size(), 1U);
   EXPECT_EQ((*again)->find({.test = "pcie_both"})->size(), 0U);
   EXPECT_EQ((*again)->find({.most = 1})->size(), 1U);
+}
+
+TEST_F(DiagDbTest, IsMadeOnceByManyThatFindNoFile) {
+  constexpr int rounds = 10;
+  constexpr int together = 4;
+  for (int round = 0; round < rounds; ++round) {
+    const std::string path = file() + std::to_string(round);
+    std::vector<std::string> problems(together);
+    {
+      std::barrier start(together);
+      std::vector<std::jthread> threads;
+      threads.reserve(together);
+      for (std::string& problem : problems) {
+        threads.emplace_back([&problem, &start, &path] {
+          start.arrive_and_wait();
+          auto db = DiagDb::open(path);
+          const auto saved = db ? (*db)->save(std::vector{row("1", "A", 1)}) : Result<void>();
+          if (!db) problem = db.error().describe();
+          if (!saved) problem = saved.error().describe();
+        });
+      }
+    }
+    for (const auto& problem : problems) EXPECT_EQ(problem, "");
+    auto db = DiagDb::open(path);
+    ASSERT_TRUE(db.has_value());
+    EXPECT_EQ((*db)->find({})->size(), static_cast<std::size_t>(together));
+  }
 }
 
 TEST_F(DiagDbTest, RefusesWhatIsNoDatabase) {

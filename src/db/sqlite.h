@@ -38,8 +38,8 @@ Result<T> tried(const std::string& path, Do action) {
   }
 }
 
-// WAL, foreign keys, and those of `schemas` that the file lacks, each after the one before. Throws Newer where the file has
-// more of them.
+// WAL, foreign keys, and those of `schemas` that the file lacks, each after the one before; any number of processes may do so
+// at once. Throws Newer where the file has more of them.
 void prepare_file(SQLite::Database& database, std::span<const char* const> schemas);
 
 }  // namespace stoker::db
