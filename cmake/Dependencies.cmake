@@ -22,6 +22,7 @@ find_package(Protobuf REQUIRED)                # protobuf::libprotobuf, protobuf
 # Without TLS: a UNIX socket has none, and OpenSSL would be loaded for nothing.
 pkg_check_modules(grpc REQUIRED IMPORTED_TARGET GLOBAL grpc++_unsecure)   # PkgConfig::grpc   src/cluster/kubernetes only
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET GLOBAL libzstd)     # PkgConfig::zstd
+pkg_check_modules(mnl REQUIRED IMPORTED_TARGET GLOBAL libmnl)       # PkgConfig::mnl   src/os only
 # Its header alone: the library is loaded where there is a journal to read (src/os/journal_library.h).
 find_path(STOKER_SYSTEMD_HEADERS systemd/sd-journal.h REQUIRED)
 find_path(STOKER_TOMLPLUSPLUS_HEADERS toml++/toml.h REQUIRED)       # headers alone; src/doctor only

@@ -57,6 +57,7 @@ OWNED = {
     "nlohmann/": {"src/api", "src/cluster/kubernetes/api", "src/device/record", "src/fabric", "src/nccl"},
     "infiniband/": {"src/fabric/subnet"},
     "spdlog/": {"src/base"},
+    "libmnl/": {"src/os"},
     "systemd/": {"src/os"},
     "toml++/": {"src/doctor"},
     "CLI/": {"apps/stoker"},
