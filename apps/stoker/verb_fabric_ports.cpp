@@ -2,14 +2,21 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <thread>
+#include <tuple>
 
 #include "base/duration.h"
 #include "command_line.h"
 #include "fabric/node_ports.h"
+#include "fabric/roce_ports.h"
 #include "model/wrap.h"
+#include "os/packet_filter.h"
 #include "os/rdma_ports.h"
+#include "os/roce_reader.h"
 #include "os/system_env.h"
 #include "verbs.h"
 
@@ -24,6 +31,7 @@ constexpr const char* fabric_ports_examples = R"(Examples:
                                          cards that nobody uses, or whose reading makes the kernel log errors
   stoker fabric ports -o json | jq '.ports[] | {device, rate, counted}'
 
+Below RoCE ports: flow control (PFC, pause), priorities, ECN, `ethtool -S`, and the kernel's packet filter; not with --root.
 Counters are read and never cleared; what they held before the first look has no time, and is not judged.
 Exit codes: 0 nothing worth a warning, 1 a warning or worse, 2 something could not be read, or wrong usage.)";
 
@@ -42,15 +50,73 @@ std::string line_of(const RdmaPort& port) {
          "\n";
 }
 
-void print_ports(const RdmaPorts& now, const std::vector<Finding>& findings) {
-  for (const RdmaPort& port : now.ports) {
+// One look at the node, or the later of two.
+struct NodeLook {
+  RdmaPorts ports;
+  RoceLook roce;
+};
+
+// Files of another root are those of another machine, of which this one's kernel knows nothing.
+os::NetdevQuestions questions_for(const FabricPortsFlags& flags) {
+  if (flags.root == "/") return os::kernel_questions();
+  const auto no = [] { return fail(ErrorCode::not_supported, "not looked at with --root"); };
+  return {.dcb = [no](const std::string&) -> Result<DcbSettings> { return no(); },
+          .pause = [no](const std::string&) -> Result<PauseSettings> { return no(); },
+          .counters = [no](const std::string&, const os::WantedName&) -> Result<os::NamedCounters> {
+            return no();
+          }};
+}
+
+fabric::FilterLook look_at_packet_filter(const os::Env& env, const FabricPortsFlags& flags) {
+  if (flags.root != "/") return fabric::look_at_filter({}, "not looked at with --root", {}, {});
+  constexpr auto patience = std::chrono::seconds(5);
+  const auto text = os::read_packet_filter(env, os::find_packet_filter_tools(), patience);
+  return fabric::look_at_filter(text.nft, text.nft_reason, text.legacy, text.legacy_reason);
+}
+
+void print_ports(const fabric::RoceLooks& looks, const std::vector<Finding>& findings) {
+  for (const RdmaPort& port : looks.ports.ports) {
     fmt::print("{}", line_of(port));
     for (const auto& line : port.unread) fmt::print("  not read: {}\n", line);
   }
-  for (const auto& line : now.unread) fmt::print("not read: {}\n", line);
+  for (const auto& line : looks.ports.unread) fmt::print("not read: {}\n", line);
+  if (!looks.roce.netdevs.empty()) fmt::print("\n");
+  for (const RoceNetdev& netdev : looks.roce.netdevs) {
+    const auto text = fabric::roce_text(netdev, fabric::ports_on(netdev, looks.ports));
+    fmt::print("{:<16} {}\n", printable(netdev.netdev), printable(text));
+    for (const auto& line : netdev.unread) fmt::print("  not read: {}\n", printable(line));
+  }
+  if (looks.filter != nullptr) {
+    for (const auto& line : looks.filter->unread)
+      fmt::print("packet filter not looked at: {}\n", printable(line));
+  }
   if (!findings.empty()) fmt::print("\n{}", render_table(findings, table_style()));
   fmt::print("\n{} finding{}\n", findings.empty() ? "no" : std::to_string(findings.size()),
              findings.size() == 1 ? "" : "s");
+}
+
+std::vector<Finding> judge_node(const fabric::RoceLooks& looks) {
+  auto findings = fabric::judge_ports(looks.ports, looks.ports_before);
+  std::ranges::move(fabric::judge_roce(looks), std::back_inserter(findings));
+  std::ranges::sort(findings, [](const Finding& a, const Finding& b) {
+    return std::tie(b.severity, a.entity, a.rule) < std::tie(a.severity, b.entity, b.rule);
+  });
+  return findings;
+}
+
+int exit_code_of(const fabric::RoceLooks& looks, const std::vector<Finding>& findings) {
+  const bool found = std::ranges::any_of(
+      findings, [](const Finding& one) { return one.severity >= Severity::warning; });
+  if (found) return exit_found;
+  const auto is_whole = [](const auto& one) { return one.unread.empty(); };
+  // Only packets of software RoCE go through the filter.
+  const bool filter_matters =
+      std::ranges::any_of(looks.roce.netdevs, [](const RoceNetdev& one) { return one.software; });
+  const bool all_read = looks.ports.problem.empty() && looks.ports.unread.empty() &&
+                        std::ranges::all_of(looks.ports.ports, is_whole) &&
+                        std::ranges::all_of(looks.roce.netdevs, is_whole) &&
+                        (!filter_matters || looks.filter == nullptr || is_whole(*looks.filter));
+  return all_read ? exit_nothing_wrong : exit_could_not;
 }
 
 int run(const FabricPortsFlags& flags) {
@@ -59,30 +125,37 @@ int run(const FabricPortsFlags& flags) {
     return complain(fmt::format("--for {}: a duration, e.g. 5s or 5m", flags.apart));
   const auto env = os::make_system_env(flags.root, flags.root);
   os::RdmaPortReader reader(*env, {flags.left_out.begin(), flags.left_out.end()});
-  const RdmaPorts before = reader.read();
-  if (!before.problem.empty()) return complain(before.problem);
-  if (before.ports.empty() && before.unread.empty()) {
+  os::RoceReader roce_reader(*env, questions_for(flags), fabric::is_roce_counter);
+  const auto look = [&] {
+    NodeLook out{.ports = reader.read(), .roce = {}};
+    out.roce = roce_reader.read(out.ports);
+    return out;
+  };
+  const NodeLook before = look();
+  if (!before.ports.problem.empty()) return complain(before.ports.problem);
+  if (before.ports.ports.empty() && before.ports.unread.empty()) {
     return complain(
         "there is no port below /sys/class/infiniband: the node has no RDMA card, its driver is "
-        "not "
-        "loaded, or all were left out");
+        "not loaded, or all were left out");
   }
   const bool twice = *apart > Nanoseconds{0};
   if (twice) std::this_thread::sleep_for(*apart);
-  const RdmaPorts now = twice ? reader.read() : before;
-  const auto findings = fabric::judge_ports(now, twice ? &before : nullptr);
+  const NodeLook now = twice ? look() : before;
+  const auto filter = now.roce.netdevs.empty() ? std::optional<fabric::FilterLook>()
+                                               : std::optional(look_at_packet_filter(*env, flags));
+  const fabric::RoceLooks looks{.ports = now.ports,
+                                .roce = now.roce,
+                                .ports_before = twice ? &before.ports : nullptr,
+                                .roce_before = twice ? &before.roce : nullptr,
+                                .filter = filter ? &*filter : nullptr};
+  const auto findings = judge_node(looks);
   if (flags.output == Output::table) {
-    print_ports(now, findings);
+    print_ports(looks, findings);
   } else {
-    print_document(fabric::ports_json(now, twice ? &before : nullptr, findings), flags.output);
+    print_document(fabric::ports_json(now.ports, looks.ports_before, findings, &looks),
+                   flags.output);
   }
-  const bool found = std::ranges::any_of(
-      findings, [](const Finding& one) { return one.severity >= Severity::warning; });
-  if (found) return exit_found;
-  const bool all_read =
-      now.problem.empty() && now.unread.empty() &&
-      std::ranges::all_of(now.ports, [](const RdmaPort& port) { return port.unread.empty(); });
-  return all_read ? exit_nothing_wrong : exit_could_not;
+  return exit_code_of(looks, findings);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "fabric/counter.h"
+#include "fabric/roce_ports.h"
 #include "model/entity.h"
 #include "model/finding.h"
 #include "model/rdma_port.h"
@@ -39,8 +40,9 @@ std::vector<Finding> judge_counted(const RdmaPort& port, const std::vector<PortC
 // should run at is what most others of its kind (model, link layer) run at.
 std::vector<Finding> judge_ports(const RdmaPorts& now, const RdmaPorts* before);
 
-// {"schema":"stoker.dev/v1/port","ports":[...],"findings":[...]}, docs/specs/fabric.md.
+// {"schema":"stoker.dev/v1/port","ports":[...],"findings":[...]}, docs/specs/fabric.md. `roce`: with what stands below the
+// ports (roce_json.h).
 std::string ports_json(const RdmaPorts& now, const RdmaPorts* before,
-                       const std::vector<Finding>& findings);
+                       const std::vector<Finding>& findings, const RoceLooks* roce = nullptr);
 
 }  // namespace stoker::fabric

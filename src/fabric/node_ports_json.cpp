@@ -1,6 +1,7 @@
 // Of node_ports.h: the ports and what was found, for programs.
 #include "base/json_text.h"
 #include "fabric/node_ports.h"
+#include "fabric/roce_json.h"
 #include "model/render.h"
 
 namespace stoker::fabric {
@@ -70,13 +71,15 @@ void write_port(JsonWriter& json, const RdmaPort& port, const RdmaPorts* before)
 }  // namespace
 
 std::string ports_json(const RdmaPorts& now, const RdmaPorts* before,
-                       const std::vector<Finding>& findings) {
+                       const std::vector<Finding>& findings, const RoceLooks* roce) {
   JsonWriter json;
   json.begin_object().member("schema", "stoker.dev/v1/port").key("ports").begin_array();
   for (const RdmaPort& port : now.ports) write_port(json, port, before);
   json.end_array().key("unread").begin_array();
   for (const auto& line : now.unread) json.value(line);
-  json.end_array().key("findings").begin_array();
+  json.end_array();
+  if (roce != nullptr) write_roce(json, *roce);
+  json.key("findings").begin_array();
   for (const Finding& finding : findings) write_finding(json, finding);
   json.end_array().end_object();
   return json.text();
