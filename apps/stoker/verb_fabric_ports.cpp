@@ -74,6 +74,12 @@ fabric::FilterLook look_at_packet_filter(const os::Env& env, const FabricPortsFl
   return fabric::look_at_filter(text.nft, text.nft_reason, text.legacy, text.legacy_reason);
 }
 
+// Only packets of software RoCE go through the kernel's filter.
+bool filter_matters(const fabric::RoceLooks& looks) {
+  return looks.filter != nullptr &&
+         std::ranges::any_of(looks.roce.netdevs, [](const auto& one) { return one.software; });
+}
+
 void print_ports(const fabric::RoceLooks& looks, const std::vector<Finding>& findings) {
   for (const RdmaPort& port : looks.ports.ports) {
     fmt::print("{}", line_of(port));
@@ -86,7 +92,7 @@ void print_ports(const fabric::RoceLooks& looks, const std::vector<Finding>& fin
     fmt::print("{:<16} {}\n", printable(netdev.netdev), printable(text));
     for (const auto& line : netdev.unread) fmt::print("  not read: {}\n", printable(line));
   }
-  if (looks.filter != nullptr) {
+  if (filter_matters(looks)) {
     for (const auto& line : looks.filter->unread)
       fmt::print("packet filter not looked at: {}\n", printable(line));
   }
@@ -109,13 +115,10 @@ int exit_code_of(const fabric::RoceLooks& looks, const std::vector<Finding>& fin
       findings, [](const Finding& one) { return one.severity >= Severity::warning; });
   if (found) return exit_found;
   const auto is_whole = [](const auto& one) { return one.unread.empty(); };
-  // Only packets of software RoCE go through the filter.
-  const bool filter_matters =
-      std::ranges::any_of(looks.roce.netdevs, [](const RoceNetdev& one) { return one.software; });
   const bool all_read = looks.ports.problem.empty() && looks.ports.unread.empty() &&
                         std::ranges::all_of(looks.ports.ports, is_whole) &&
                         std::ranges::all_of(looks.roce.netdevs, is_whole) &&
-                        (!filter_matters || looks.filter == nullptr || is_whole(*looks.filter));
+                        (!filter_matters(looks) || is_whole(*looks.filter));
   return all_read ? exit_nothing_wrong : exit_could_not;
 }
 
