@@ -138,10 +138,11 @@ Tier tier_of(const Sign& sign) {
   return sign.verdict == Class::oom || sign.id.starts_with("ecc") ? Tier::hardware : Tier::named;
 }
 
-// Retries while a job starts mean something only where it did not start.
+// Retries, and waiting for others, while a job starts mean something only where it did not start.
 bool started_anyway(const Sign& sign, const Job& job) {
-  return sign.where == Where::info && sign.verdict == Class::firewall_or_connect && job.size > 0 &&
-         std::ssize(job.ranks) == job.size &&
+  const bool starting = (sign.where == Where::info && sign.verdict == Class::firewall_or_connect) ||
+                        (sign.where == Where::anywhere && sign.verdict == Class::missing_rank);
+  return starting && job.size > 0 && std::ssize(job.ranks) == job.size &&
          std::all_of(job.ranks.begin(), job.ranks.end(),
                      [](const auto& each) { return each.second.complete; });
 }
@@ -190,6 +191,9 @@ void add_signs(const Job& job, const Facts& facts, std::vector<Candidate>& out) 
     if (!hit.peer.empty()) {
       peers[hit.sign->id][hit.peer].insert(hit.process ? facts.processes[*hit.process].host : "");
     }
+    if (candidate.evidence.size() < most_evidence) candidate.evidence.push_back(hit.place);
+    // Who says that a rank is missing is another one.
+    if (candidate.verdict == Class::missing_rank) continue;
     const auto rank = rank_of_hit(hit, job, facts);
     if (!hit.named_ranks.empty())
       candidate.ranks.insert(hit.named_ranks.begin(), hit.named_ranks.end());
@@ -198,7 +202,6 @@ void add_signs(const Job& job, const Facts& facts, std::vector<Candidate>& out) 
     add_host(
         candidate, job, rank,
         hit.process ? std::string_view(facts.processes[*hit.process].host) : std::string_view());
-    if (candidate.evidence.size() < most_evidence) candidate.evidence.push_back(hit.place);
   }
   for (auto& [id, candidate] : by_sign) {
     judge_retries(candidate, job, facts);

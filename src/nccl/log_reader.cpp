@@ -31,7 +31,7 @@ bool is_dull(std::string_view text) {
 }
 
 // Without one of these no other line means anything to us.
-constexpr std::array<TellingWord, 18> telling_words = {{
+constexpr std::array<TellingWord, 21> telling_words = {{
     {"rror", 0},
     {"ailure", 2},
     {"xception", 0},
@@ -50,6 +50,9 @@ constexpr std::array<TellingWord, 18> telling_words = {{
     {"Interrupt", 5},
     {"Killed", 0},
     {"out of memory", 4},
+    {"worker_count=", 5},
+    {"Out of bounds values", 0},
+    {"Avg bus bandwidth", 1},
 }};
 const WordFilter& telling() {
   static const WordFilter filter(telling_words);
@@ -163,7 +166,6 @@ bool LogReader::worth_reading(std::string_view raw) const {
   if (raw.starts_with("  rank ") || raw.starts_with("  host ") || raw.starts_with("  exitcode"))
     return true;
   if (raw.starts_with("Job summary") || raw.starts_with("SERVER PROTOCOL")) return true;
-  if (raw.starts_with("# Avg bus bandwidth")) return true;
   return telling().finds(raw);
 }
 

@@ -70,12 +70,14 @@ class TracebackReader {
  public:
   explicit TracebackReader(Facts& facts) : facts_(facts) {}
   bool read(const Line& line, const Place& place);
-  [[nodiscard]] bool open() const { return !open_.empty() || !last_error_.empty(); }
+  [[nodiscard]] bool open() const { return !open_.empty() || !last_error_.empty() || nested_; }
 
  private:
   void ended(const Line& line, const Place& place);
+  bool read_nested(const Line& line, const Place& place);
 
   Facts& facts_;
+  bool nested_ = false;                           // within a traceback in torchrun's table
   std::map<std::string, int, std::less<>> open_;  // by what stands in front: lines since it began
   std::map<std::string, int, std::less<>> last_error_;  // "Last error:" was the line before
 };

@@ -36,6 +36,17 @@ bool follows(std::string_view type, std::string_view message) {
   });
 }
 
+// "Rank 1 is running collective: ..., but Rank 2 is running collective: ...": both; ProcessGroupWrapper.cpp.
+std::vector<int> ranks_that_differ(std::string_view text, const Sign& sign) {
+  std::vector<int> ranks;
+  if (sign.verdict != Class::collective_mismatch) return ranks;
+  for (auto at = text.find("Rank "); at != npos; at = text.find("Rank ", at + 1)) {
+    const auto rank = number_behind<int>(text.substr(at), "Rank ");
+    if (rank && !std::count(ranks.begin(), ranks.end(), *rank)) ranks.push_back(*rank);
+  }
+  return ranks;
+}
+
 constexpr int longest_traceback = 3000;  // lines
 constexpr std::size_t most_open = 4096;
 
@@ -46,7 +57,10 @@ void TracebackReader::ended(const Line& line, const Place& place) {
   if (type.empty() || (line.cut && type.size() == line.text.size())) return;
   const auto message = trimmed(line.text.substr(std::min(type.size() + 1, line.text.size())));
   if (const auto* sign = find_sign(Where::exception, line.text)) {
-    add_hit(facts_, {.sign = sign, .rank = line.rank, .place = place});
+    add_hit(facts_, {.sign = sign,
+                     .rank = line.rank,
+                     .named_ranks = ranks_that_differ(line.text, *sign),
+                     .place = place});
     return;
   }
   const bool consequence = follows(type, message);
@@ -61,6 +75,21 @@ void TracebackReader::ended(const Line& line, const Place& place) {
                                .message = shown(message, 200),
                                .consequence = consequence,
                                .place = place});
+}
+
+// torchrun's table shows the traceback that a rank left in its error file, two blanks to the right. The row's rank has
+// been read before.
+bool TracebackReader::read_nested(const Line& line, const Place& place) {
+  const auto text = line.text;
+  if (trimmed(text).empty() || text.starts_with("   ")) return true;
+  nested_ = false;
+  if (!text.starts_with("  ")) return false;
+  Line inner = line;
+  inner.text.remove_prefix(2);
+  if (exception_type(inner.text).empty()) return false;  // the table's next row
+  if (!inner.rank && !facts_.exits.empty()) inner.rank = facts_.exits.back().rank;
+  ended(inner, place);
+  return true;
 }
 
 bool TracebackReader::read(const Line& line, const Place& place) {
@@ -80,8 +109,13 @@ bool TracebackReader::read(const Line& line, const Place& place) {
     }
     return true;
   }
+  if (nested_) return read_nested(line, place);
   if (trimmed(line.text) == "Last error:") {
     if (last_error_.size() < most_open) last_error_[std::string(who)] = 1;
+    return true;
+  }
+  if (line.text.starts_with("  traceback : Traceback (most recent call last)")) {
+    nested_ = true;
     return true;
   }
   if (line.text.starts_with("Traceback (most recent call last)")) {
@@ -92,8 +126,9 @@ bool TracebackReader::read(const Line& line, const Place& place) {
   if (open == open_.end()) {
     // People show the last line alone, and torch prints its own so. A common type counts there only by a sign.
     const bool torch = line.text.starts_with("torch.") && !exception_type(line.text).empty();
-    const bool known = line.text.starts_with("RuntimeError: ") &&
-                       find_sign(Where::exception, line.text) != nullptr;
+    const bool common =
+        line.text.starts_with("RuntimeError: ") || line.text.starts_with("ImportError: ");
+    const bool known = common && find_sign(Where::exception, line.text) != nullptr;
     if (torch || known) ended(line, place);
     return torch || known;
   }

@@ -253,6 +253,12 @@ void judge_quiet(const Job& job, const Facts& facts, Verdict& verdict) {
         "often PCIe access control (ACS) or an IOMMU";
   } else if (!job.dumps.empty() || !job.ras.empty()) {
     judge_equal(job, facts, verdict);
+  } else if (up > 0 && up < job.size) {
+    verdict.summary = fmt::format(
+        "{} of {} ranks started{}, and no line tells of a failure; of the others no such line is "
+        "here",
+        up, job.size, job.progress > 0 ? " and went on" : "");
+    verdict.next_step = "give the logs of all ranks to this command";
   } else {
     verdict.summary = "nothing in these files tells of a failure of NCCL, or of a start";
     verdict.next_step =

@@ -356,5 +356,61 @@ TEST(Verdict, IsWrittenAsOneObjectWithTheKeysOfTheContract) {
   EXPECT_TRUE(text.starts_with("shm (certain)  rank 0  on node-a\n")) << text;
 }
 
+TEST(Verdict, DoesNotTakeTheRankThatWaitsForOthersForTheMissingOne) {
+  const auto verdict = judge_text(
+      "[rank0]: torch.distributed.DistStoreError: Timed out after 1801 seconds waiting for "
+      "clients. 1/2 clients joined.\n");
+  EXPECT_EQ(said(verdict), "missing-rank likely");
+  EXPECT_TRUE(verdict.hosts.empty());
+}
+
+TEST(Verdict, ForgetsThatRanksWaitedAtTheFirstBarrierOnceAllStarted) {
+  const std::string waiting =
+      "Waiting in store based barrier to initialize process group for rank: 1, key: "
+      "store_based_barrier_key:1 (world_size=2, worker_count=1, timeout=0:30:00)\n";
+  EXPECT_EQ(said(judge_text(waiting)), "missing-rank possible");
+  EXPECT_EQ(said(judge_text(waiting + start(2) + "step 1 loss 2.5\n")), "healthy likely");
+}
+
+TEST(Verdict, ReadsATracebackInTorchrunsTableAsOneOfItsRow) {
+  const std::string table =
+      "Root Cause (first observed failure):\n[0]:\n  time      : 2025-03-11_18:33:20\n"
+      "  host      : node-a\n  rank      : 3 (local_rank: 3)\n  exitcode  : 1 (pid: 340055)\n"
+      "  error_file: /tmp/error.json\n";
+  const std::string traceback =
+      "  traceback : Traceback (most recent call last):\n    File \"train.py\", line 16, in main\n"
+      "      step()\n  ValueError: batch is empty\n====\n";
+  EXPECT_EQ(said(judge_text(table + traceback)), "user-code 3 likely");
+  // Cut off within it, the row alone is left.
+  EXPECT_EQ(said(judge_text(table + traceback.substr(0, 60))), "dead-rank 3 possible");
+}
+
+TEST(Verdict, SaysOfHowManyRanksTheStartIsSeen) {
+  const auto verdict = judge_text(init(3, 4, "abc") + "step 1 loss 2.5\n");
+  EXPECT_EQ(said(verdict), "unknown unknown");
+  EXPECT_TRUE(verdict.summary.starts_with("1 of 4 ranks started and went on")) << verdict.summary;
+}
+
+TEST(Verdict, TellsCudasErrorsOfTheProgramFromThoseOfTheGpu) {
+  const auto of = [](const std::string& message) {
+    return said(
+        judge_text("[rank2]: Traceback (most recent call last):\n[rank2]:   File "
+                   "\"train.py\", line 3, in main\n[rank2]: RuntimeError: " +
+                   message + "\n"));
+  };
+  EXPECT_EQ(of("CUDA error: invalid device ordinal"), "user-code 2 likely");
+  EXPECT_EQ(of("CUDA error: all CUDA-capable devices are busy or unavailable"),
+            "driver-or-container 2 likely");
+  EXPECT_EQ(of("CUDA error: no kernel image is available for execution on the device"),
+            "driver-or-container 2 likely");
+  EXPECT_EQ(of("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+            "oom 2 likely");
+  EXPECT_EQ(of("CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasGemmEx`"),
+            "cuda-error-or-xid 2 possible");
+  EXPECT_EQ(of("CUDA driver error: system not yet initialized"), "nvls-or-fabricmanager 2 likely");
+  EXPECT_EQ(of("CUDA error: an illegal memory access was encountered"),
+            "cuda-error-or-xid 2 likely");
+}
+
 }  // namespace
 }  // namespace stoker::nccl
