@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/log.h"
 #include "cluster/kubelet.h"
@@ -244,6 +245,7 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
   source_->start(heard_);
   if (env_ != nullptr) watch_node(settings);
   if (env_ != nullptr && settings.flag(OptionId::attribution_enabled)) watch_attribution(settings);
+  if (attribution_watch_ && settings.flag(OptionId::nccl_ask)) watch_jobs(settings);
   if (env_ != nullptr && settings.flag(OptionId::events_kernel_log)) {
     read_previous_boot();
     follow_kernel_log();
@@ -260,6 +262,7 @@ Agent::~Agent() {
   counters_watch_.stop();
   if (kernel_log_) kernel_log_->stop();
   if (previous_boot_.joinable()) previous_boot_.join();
+  if (job_inquiry_) job_inquiry_->stop();
   incidents_.stop();
   for (const auto& outbox : outboxes_) outbox->stop();
   if (attribution_watch_) attribution_watch_->stop();
@@ -311,6 +314,23 @@ void Agent::watch_attribution(const Settings& settings) {
       .period = device::probe::scaled(settings.duration(OptionId::attribution_period),
                                       settings.number(OptionId::sample_scale))});
   attribution_watch_->start();
+}
+
+void Agent::watch_jobs(const Settings& settings) {
+  // What lies below the devices' root says where that is, a simulated node's too.
+  std::string devices = env_->real_path(kernel_log_path);
+  devices.resize(devices.size() - std::string_view(kernel_log_path).size());
+  JobInquiryParts parts{.clock = clock_,
+                        .found = [this] { return incidents_.checked(); },
+                        .snapshot = [this] { return store_.snapshot(); },
+                        .tell = [this](JobWord word) { incidents_.on_job_word(std::move(word)); }};
+  parts.arguments.insert(parts.arguments.end(),
+                         {"--root", settings.text(OptionId::root), "--device-root",
+                          devices.empty() ? std::string("/") : devices});
+  for (const auto& pattern : settings.words(OptionId::nccl_logs))
+    parts.arguments.insert(parts.arguments.end(), {"--log", pattern});
+  job_inquiry_.emplace(std::move(parts));
+  job_inquiry_->start();
 }
 
 std::vector<Finding> Agent::incident_problems() const {

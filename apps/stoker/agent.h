@@ -24,6 +24,7 @@
 #include "history/history.h"
 #include "history/keeper.h"
 #include "incident_desk.h"
+#include "job_inquiry.h"
 #include "net/http_server.h"
 #include "notify/outbox.h"
 #include "os/env.h"
@@ -97,6 +98,7 @@ class Agent {
   void watch_node(const config::Settings& settings);
   void keep_history();
   void watch_attribution(const config::Settings& settings);
+  void watch_jobs(const config::Settings& settings);
   void follow_kernel_log();
   void read_previous_boot();
   void hear(std::vector<Event> events);
@@ -129,7 +131,8 @@ class Agent {
   std::unique_ptr<sample::NodeSampler> node_sampler_;
   std::optional<sample::DevicesWatch> devices_watch_;
   std::optional<cluster::AttributionWatch>
-      attribution_watch_;  // tells store_; none: replay, or off
+      attribution_watch_;                  // tells store_; none: replay, or off
+  std::optional<JobInquiry> job_inquiry_;  // asks store_ and incidents_, tells incidents_; likewise
   std::optional<event::KernelLog>
       kernel_log_;              // tells events_, incidents_, service_; none: replay, off
   api::Service service_;        // asks store_, history_, events_ and incidents_

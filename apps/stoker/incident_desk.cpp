@@ -140,6 +140,11 @@ void IncidentDesk::on_previous_boot(PreviousBoot boot) {
   clerk_.hear(std::move(boot));
 }
 
+void IncidentDesk::on_job_word(JobWord word) {
+  const MutexLock lock(mutex_);
+  clerk_.hear(std::move(word), incident::now_of(parts_.clock));
+}
+
 void IncidentDesk::look() {
   const auto snapshot = parts_.snapshot();
   const MutexLock lock(mutex_);

@@ -62,6 +62,8 @@ class IncidentDesk {
   void on_source(const EventSource& source) EXCLUDES(mutex_);
   // What the boot before this one said last.
   void on_previous_boot(PreviousBoot boot) EXCLUDES(mutex_);
+  // What was found out about a job that looks hung.
+  void on_job_word(JobWord word) EXCLUDES(mutex_);
   // One look, as the thread has every second.
   void look() EXCLUDES(mutex_);
   // Writes what has changed since the last time. unavailable, io: it is tried again at the next look, and problems() says so.

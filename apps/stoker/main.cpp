@@ -65,6 +65,7 @@ int main(int argc, char** argv) {
   stoker::app::add_version_verb(app, exit_code);
   stoker::app::add_worker_verb(app, exit_code);
   stoker::app::add_probe_verb(app, exit_code);
+  stoker::app::add_inquirer_verb(app, exit_code);
 
   try {
     app.parse(argc, argv);

@@ -7,8 +7,6 @@
 namespace stoker::app {
 namespace {
 
-constexpr std::size_t longest_answer = std::size_t{64} << 20U;
-
 // After the greeting, and with the format chosen.
 Result<net::LineClient> greet(const HostPort& address, std::chrono::milliseconds timeout,
                               bool json) {
@@ -34,14 +32,19 @@ Result<HostPort> parse_ras_address(const std::string& text) {
   return parse_host_port(host_alone ? fmt::format("{}:{}", text, ras_port) : text);
 }
 
-Result<std::string> ask_ras(const HostPort& address, std::chrono::milliseconds timeout) {
+Result<std::string> ask_ras(const HostPort& address, std::chrono::milliseconds timeout,
+                            std::size_t most) {
   auto client = greet(address, timeout, true);
   // Before 2.28.7 there is no other format, and what follows an unknown command is not said: from the start again.
   if (!client && client.error().code() == ErrorCode::not_supported)
     client = greet(address, timeout, false);
   if (!client) return fail(client.error());
   if (const auto sent = client->send("VERBOSE STATUS\n"); !sent) return fail(sent.error());
-  return client->read_all(longest_answer);
+  return client->read_all(most);
+}
+
+std::string as_log(const std::string& answer) {
+  return answer.starts_with("{") ? answer : fmt::format("SERVER PROTOCOL 2\n{}", answer);
 }
 
 }  // namespace stoker::app

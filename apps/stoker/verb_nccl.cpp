@@ -92,8 +92,7 @@ void read_ras(const NcclFlags& flags, nccl::Facts& facts, std::vector<std::strin
       return;
     }
     nccl::LogReader reader(facts, "RAS at " + format_host_port(*address));
-    if (!said->starts_with("{")) reader.add("SERVER PROTOCOL 2\n");
-    reader.add(*said);
+    reader.add(as_log(*said));
     reader.finish();
   }
 }

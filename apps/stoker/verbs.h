@@ -41,7 +41,8 @@ void add_sim_verb(CLI::App& app, int& exit_code);
 void add_config_verb(CLI::App& app, int& exit_code);
 void add_version_verb(CLI::App& app, int& exit_code);
 void add_diag_verb(CLI::App& app, int& exit_code);
-void add_worker_verb(CLI::App& app, int& exit_code);  // internal: the child of `diag`
-void add_probe_verb(CLI::App& app, int& exit_code);   // internal: the agent's child
+void add_worker_verb(CLI::App& app, int& exit_code);    // internal: the child of `diag`
+void add_probe_verb(CLI::App& app, int& exit_code);     // internal: the agent's child
+void add_inquirer_verb(CLI::App& app, int& exit_code);  // internal: another
 
 }  // namespace stoker::app

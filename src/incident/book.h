@@ -77,6 +77,11 @@ class Book {
   void pass(WallTime now);
   // What was so at their opening, and later: asks `due` of each, and keeps what it gives.
   void look(const std::function<std::optional<Look>(const Incident&)>& due);
+  // What was found out about what an incident that holds a finding of `concerns` is about: `lines` become evidence of it,
+  // and `explanation`, where there is one, says why. False: there is none that is not over.
+  bool add_account(const std::function<bool(const Finding&)>& concerns,
+                   const std::vector<std::string>& lines, const std::string& explanation,
+                   WallTime now);
   // invalid_input: there is no such incident, or it can't go there.
   Result<Incident> request(std::uint64_t id, const Request& request, WallTime now);
 

@@ -170,6 +170,7 @@ void Clerk::look(const store::Snapshot& snapshot, Now now) {
   held_back_.pass(view_, now, book_);
   checked_ = engine_->evaluate(snapshot);
   std::erase_if(checked_, [](const Finding& one) { return one.state != FindingState::firing; });
+  job_words_.add_to(checked_, now);
   found_ = health::evaluate(snapshot, expected_, checked_);
   hold_back(found_, now);
   std::vector<Signal> signals;
@@ -177,6 +178,7 @@ void Clerk::look(const store::Snapshot& snapshot, Now now) {
     if (auto signal = signal_of(finding, view_, now.wall)) signals.push_back(std::move(*signal));
   }
   book_.find(signals, view_, now.wall);
+  job_words_.tell(book_, now);
   book_.pass(now.wall);
   book_.look([&](const Incident& incident) {
     return due_look(incident, {snapshot, view_, events_, now.wall});

@@ -14,6 +14,7 @@
 #include "health/expected.h"
 #include "incident/book.h"
 #include "incident/hold_back.h"
+#include "incident/job_words.h"
 #include "incident/now.h"
 #include "incident/signal.h"
 #include "model/event.h"
@@ -55,6 +56,8 @@ class Clerk {
   // What the boot before this one said last. Told once, at the first look, where it ended uncleanly; nothing more comes
   // of it.
   void hear(PreviousBoot boot) { earlier_ = std::move(boot); }
+  // What was found out about a job that looks hung.
+  void hear(JobWord word, Now now) { job_words_.hear(std::move(word), now); }
   // This source is read from now on; what it told before is old, where nothing was kept.
   void follow(const std::string& source);
 
@@ -90,6 +93,7 @@ class Clerk {
 
   Book book_;
   HoldBack held_back_;
+  JobWords job_words_;
   NodeView view_;
   bool seen_ = false;                    // has view_ got the node's GPUs?
   std::vector<Event> waiting_;           // for that

@@ -267,6 +267,8 @@ void judge_quiet(const Job& job, const Facts& facts, Verdict& verdict) {
   }
 }
 
+}  // namespace
+
 Verdict judge_job(const Job& job, const Facts& facts) {
   auto candidates = causes_of(job, facts);
   for (auto& each : waits_of(job, facts)) candidates.push_back(std::move(each));
@@ -303,8 +305,6 @@ Verdict judge_job(const Job& job, const Facts& facts) {
   add_limits(job, facts, verdict);
   return verdict;
 }
-
-}  // namespace
 
 std::vector<Verdict> judge(const Facts& facts) {
   std::vector<Verdict> out;

@@ -24,6 +24,10 @@ struct Verdict {
   std::vector<std::string> limits;  // what these files can't tell
 };
 
+struct Job;
+// Of one of find_jobs().
+Verdict judge_job(const Job& job, const Facts& facts);
+
 // One a job, in the order in which the jobs first show; never empty where `facts` has a file.
 std::vector<Verdict> judge(const Facts& facts);
 

@@ -1,0 +1,162 @@
+#include "job_inquiry.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <csignal>
+#include <set>
+#include <string_view>
+
+#include "base/log.h"
+#include "base/sleep.h"
+#include "device/probe/packet.h"
+#include "health/job_view.h"
+#include "inquirer_words.h"
+
+namespace stoker::app {
+namespace {
+
+using device::probe::Process;
+
+constexpr Seconds look_every{1};
+constexpr int beat_milliseconds = 100;
+// Killed, a process is gone within milliseconds, unless the kernel holds it.
+constexpr Milliseconds dies_within{1000};
+
+bool is_of_job(const Finding& finding) {
+  return finding.entity.kind == EntityKind::gpu &&
+         (finding.rule == "job-hung" || finding.rule == "job-suspect" ||
+          finding.rule == "job-waits-on-host");
+}
+
+bool reaped_within(Process& child, Nanoseconds time) {
+  for (Nanoseconds waited{0};; waited += Milliseconds(10)) {
+    if (child.poll_exit()) return true;
+    if (waited >= time) return false;
+    std::this_thread::sleep_for(Milliseconds(10));
+  }
+}
+
+}  // namespace
+
+void JobInquiry::start() {
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+void JobInquiry::stop() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void JobInquiry::run(const std::stop_token& stop) {
+  do look(stop);
+  while (sleep_unless_stopped(stop, look_every));
+}
+
+// Whose work the cards are said to wait in: all of that job's processes here. Where that is not known, nobody is asked in
+// another's name.
+std::optional<JobInquiry::Job> JobInquiry::job_of(const Finding& finding,
+                                                  const store::Snapshot& snapshot) {
+  const auto work = health::look_at_jobs(snapshot);
+  const auto speaks = std::ranges::find_if(snapshot.gpus, [&](const store::GpuSnapshot& gpu) {
+    return gpu.info.uuid == finding.entity.id;
+  });
+  if (speaks == snapshot.gpus.end()) return std::nullopt;
+  const auto& key = work.at(static_cast<std::size_t>(speaks - snapshot.gpus.begin())).job;
+  Job job{.key = key.empty() ? finding.entity.id : key, .cards = {}, .pids = {}};
+  std::set<std::uint32_t> pids;
+  for (std::size_t card = 0; card < snapshot.gpus.size(); ++card) {
+    const auto& gpu = snapshot.gpus[card];
+    const bool its = key.empty() ? &gpu == &*speaks : work[card].job == key;
+    if (!its) continue;
+    job.cards.push_back({EntityKind::gpu, gpu.info.uuid});
+    for (const auto& process : gpu.processes) pids.insert(process.pid);
+  }
+  if (pids.empty() || (key.empty() && pids.size() > 1)) return std::nullopt;
+  job.pids.assign(pids.begin(), pids.end());
+  return job;
+}
+
+void JobInquiry::look(const std::stop_token& stop) {
+  auto found = parts_.found();
+  std::erase_if(found, [](const Finding& one) { return !is_of_job(one); });
+  if (found.empty()) return asked_.clear();
+  const auto snapshot = parts_.snapshot();
+  std::set<std::string> standing;
+  for (const auto& finding : found) {
+    const auto job = job_of(finding, snapshot);
+    if (!job) continue;
+    const auto name = fmt::format("{} {}", finding.rule, job->key);
+    standing.insert(name);
+    const auto now = parts_.clock.monotonic();
+    const auto last = asked_.find(name);
+    if (last != asked_.end() && now - last->second < parts_.again_after) continue;
+    asked_[name] = now;
+    auto word = ask(*job, stop);
+    if (stop.stop_requested()) return;
+    parts_.tell(std::move(word));
+  }
+  std::erase_if(asked_, [&](const auto& entry) { return !standing.contains(entry.first); });
+}
+
+JobWord JobInquiry::ask(const Job& job, const std::stop_token& stop) {
+  JobWord word{.cards = job.cards};
+  if (stuck_ && stuck_->poll_exit()) stuck_.reset();
+  std::string problem;
+  if (stuck_) {
+    problem = fmt::format("process {}, which asked before, is held by the kernel", stuck_->pid());
+  } else {
+    auto arguments = parts_.arguments;
+    for (const auto pid : job.pids)
+      arguments.insert(arguments.end(), {"--pid", std::to_string(pid)});
+    auto child = Process::spawn({.program = parts_.program,
+                                 .name = "stoker inquirer",
+                                 .arguments = std::move(arguments),
+                                 .environment = {}});
+    if (child) {
+      problem = hear(*child, word, stop);
+      end(*std::move(child));
+    } else {
+      problem = child.error().describe();
+    }
+  }
+  word.at = parts_.clock.wall();
+  if (problem.empty() && word.lines.empty()) problem = "it told nothing";
+  if (!problem.empty()) {
+    // What came without an end is no verdict.
+    word = {.cards = job.cards, .at = word.at};
+    word.lines = {fmt::format("not asked: why the job hangs could not be found out: {}", problem)};
+    if (!stop.stop_requested())
+      log::warning("job_not_asked", {{"job", job.key}, {"reason", problem}});
+  }
+  return word;
+}
+
+std::string JobInquiry::hear(const Process& child, JobWord& word, const std::stop_token& stop) {
+  const auto began = parts_.clock.monotonic();
+  std::size_t packets = 0;
+  while (!stop.stop_requested()) {
+    if (parts_.clock.monotonic() - began > parts_.limit)
+      return fmt::format("it took longer than {}, as where a file system does not answer",
+                         format_duration(parts_.limit));
+    pollfd waiting{child.socket(), POLLIN, 0};
+    ::poll(&waiting, 1, beat_milliseconds);
+    const auto packet = device::probe::receive_packet(child.socket(), device::probe::Wait::no);
+    if (!packet && packet.error().code() == ErrorCode::timeout) continue;
+    if (!packet) return packet.error().describe();
+    if (packet->empty()) return {};
+    if (++packets > most_packets) return "it told too much";
+    take_packet(*packet, word);
+  }
+  return "the agent ends";
+}
+
+void JobInquiry::end(Process child) {
+  // What it has to say is said.
+  if (reaped_within(child, Milliseconds(200))) return;
+  child.signal(SIGKILL);
+  if (!reaped_within(child, dies_within)) stuck_ = std::move(child);
+}
+
+}  // namespace stoker::app

@@ -1,0 +1,106 @@
+#include "job_ras.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <cerrno>
+#include <thread>
+#include <utility>
+
+#include "nccl/words.h"
+#include "ras_client.h"
+
+namespace stoker::app {
+namespace {
+
+// A rank takes some 600 bytes of JSON in each of its communicators: 25,000 of them.
+constexpr std::size_t most_said = std::size_t{16} << 20U;
+
+// "localhost" is ::1 to NCCL on most hosts. No name is looked up: a resolver may take long, or tell who asks.
+std::vector<std::string> loopback_of(const std::string& host) {
+  constexpr std::uint32_t loopback_net = 127;
+  in_addr four{};
+  in6_addr six{};
+  if (host == "localhost" || host == "0.0.0.0" || host == "::") return {"::1", "127.0.0.1"};
+  if (::inet_pton(AF_INET, host.c_str(), &four) == 1 && ntohl(four.s_addr) >> 24U == loopback_net)
+    return {host};
+  if (::inet_pton(AF_INET6, host.c_str(), &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six)) return {host};
+  return {};
+}
+
+// In another network namespace, and back at its end.
+class OtherNetwork {
+ public:
+  // `other` may be none: then it stays.
+  explicit OtherNetwork(const UniqueFd& other) {
+    if (!other.valid()) return;
+    UniqueFd ours(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
+    if (!ours.valid() || ::setns(other.get(), CLONE_NEWNET) != 0)
+      entered_ = fail(Error::from_errno(errno, "enter its network namespace"));
+    else
+      ours_ = std::move(ours);
+  }
+  ~OtherNetwork() {
+    if (ours_.valid()) static_cast<void>(::setns(ours_.get(), CLONE_NEWNET));
+  }
+  OtherNetwork(const OtherNetwork&) = delete;
+  OtherNetwork& operator=(const OtherNetwork&) = delete;
+  [[nodiscard]] const Result<void>& entered() const { return entered_; }
+
+ private:
+  UniqueFd ours_;
+  Result<void> entered_;
+};
+
+}  // namespace
+
+Result<std::vector<HostPort>> ras_addresses_of(const JobProcess& process) {
+  if (process.variable("NCCL_RAS_ENABLE") == "0")
+    return fail(ErrorCode::invalid_input, "NCCL_RAS_ENABLE=0: it does not listen");
+  auto said = process.variable("NCCL_RAS_ADDR");
+  if (said.empty()) said = "localhost";
+  const auto address = parse_ras_address(said);
+  if (!address)
+    return fail(ErrorCode::invalid_input,
+                fmt::format("NCCL_RAS_ADDR={} is no address", nccl::shown(said, 80)));
+  std::vector<HostPort> all;
+  for (auto& host : loopback_of(address->host)) all.push_back({std::move(host), address->port});
+  if (all.empty())
+    return fail(ErrorCode::invalid_input,
+                fmt::format("NCCL_RAS_ADDR={} is not loopback, and nothing else is asked",
+                            nccl::shown(said, 80)));
+  return all;
+}
+
+Result<RasAnswers> ask_ras_of(const JobProcess& process, std::chrono::milliseconds timeout,
+                              std::chrono::milliseconds between) {
+  const auto addresses = ras_addresses_of(process);
+  if (!addresses) return fail(addresses.error());
+  if (!process.network_problem.empty())
+    return fail(ErrorCode::no_permission, process.network_problem);
+  const OtherNetwork network(process.network);
+  if (!network.entered()) return fail(network.entered().error());
+  Error last(ErrorCode::unavailable, "no address");
+  for (const auto& address : *addresses) {
+    auto first = ask_ras(address, timeout, most_said);
+    if (!first) {
+      // Where one listens and does not answer well, the other address is not the one.
+      last = first.error();
+      if (last.code() != ErrorCode::unavailable) break;
+      continue;
+    }
+    RasAnswers answers{format_host_port(address), {*std::move(first)}, {}};
+    std::this_thread::sleep_for(between);
+    auto second = ask_ras(address, timeout, most_said);
+    if (second)
+      answers.texts.push_back(*std::move(second));
+    else
+      answers.problem = second.error().describe();
+    return answers;
+  }
+  return fail(last);
+}
+
+}  // namespace stoker::app

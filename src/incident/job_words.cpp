@@ -1,0 +1,85 @@
+#include "incident/job_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace stoker::incident {
+namespace {
+
+bool is_of_job(const Finding& finding) {
+  return finding.rule == "job-hung" || finding.rule == "job-suspect" ||
+         finding.rule == "job-waits-on-host";
+}
+
+bool shares_card(const JobWord& a, const JobWord& b) {
+  return std::ranges::find_first_of(a.cards, b.cards) != a.cards.end();
+}
+
+bool says_same(const JobWord& a, const JobWord& b) {
+  return a.verdict == b.verdict && a.confidence == b.confidence && a.summary == b.summary &&
+         (!a.verdict.empty() || a.lines == b.lines);
+}
+
+bool tells(const JobWord& word) { return !word.verdict.empty() && word.verdict != "unknown"; }
+
+std::string explanation_of(const JobWord& word) {
+  if (!tells(word)) return {};
+  return fmt::format("By NCCL's account ({}, {}): {}", word.verdict, word.confidence, word.summary);
+}
+
+}  // namespace
+
+void JobWords::hear(JobWord word, Now now) {
+  bool told = false;
+  for (auto at = words_.begin(); at != words_.end();) {
+    if (!shares_card(at->word, word)) {
+      ++at;
+      continue;
+    }
+    if (tells(at->word) && !tells(word) && now.monotonic - at->at < good_for) return;
+    told = told || (at->told && says_same(at->word, word));
+    at = words_.erase(at);
+  }
+  words_.push_back({std::move(word), now.monotonic, told});
+  if (words_.size() > most) words_.pop_front();
+}
+
+const JobWord* JobWords::about(const Finding& finding) const {
+  if (!is_of_job(finding)) return nullptr;
+  for (const auto& kept : words_) {
+    if (std::ranges::find(kept.word.cards, finding.entity) != kept.word.cards.end())
+      return &kept.word;
+  }
+  return nullptr;
+}
+
+void JobWords::add_to(std::vector<Finding>& findings, Now now) {
+  std::erase_if(words_, [&](const Kept& kept) { return now.monotonic - kept.at > good_for; });
+  for (auto& finding : findings) {
+    const auto* word = about(finding);
+    if (word == nullptr) continue;
+    finding.evidence.insert(finding.evidence.end(), word->lines.begin(), word->lines.end());
+    if (tells(*word)) finding.cause = explanation_of(*word);
+    // The cards alone can't tell; NCCL does.
+    if (finding.rule != "job-suspect" || !word->blames) continue;
+    finding.severity = Severity::warning;
+    finding.message = fmt::format("A job hangs, by NCCL's account ({}, {}): {}", word->verdict,
+                                  word->confidence, word->summary);
+    if (!word->next_step.empty()) finding.fix = word->next_step;
+  }
+}
+
+void JobWords::tell(Book& book, Now now) {
+  for (auto& kept : words_) {
+    if (kept.told) continue;
+    const auto concerns = [&](const Finding& held) {
+      return is_of_job(held) &&
+             std::ranges::find(kept.word.cards, held.entity) != kept.word.cards.end();
+    };
+    kept.told = book.add_account(concerns, kept.word.lines, explanation_of(kept.word), now.wall);
+  }
+}
+
+}  // namespace stoker::incident
