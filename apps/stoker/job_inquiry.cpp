@@ -19,8 +19,8 @@ namespace {
 
 using device::probe::Process;
 
-constexpr Seconds look_every{1};
-constexpr int beat_milliseconds = 100;
+constexpr Seconds inquiry_looks_every{1};
+constexpr int inquiry_beat_milliseconds = 100;
 // Killed, a process is gone within milliseconds, unless the kernel holds it.
 constexpr Milliseconds dies_within{1000};
 
@@ -51,7 +51,7 @@ void JobInquiry::stop() {
 
 void JobInquiry::run(const std::stop_token& stop) {
   do look(stop);
-  while (sleep_unless_stopped(stop, look_every));
+  while (sleep_unless_stopped(stop, inquiry_looks_every));
 }
 
 // Whose work the cards are said to wait in: all of that job's processes here. Where that is not known, nobody is asked in
@@ -141,7 +141,7 @@ std::string JobInquiry::hear(const Process& child, JobWord& word, const std::sto
       return fmt::format("it took longer than {}, as where a file system does not answer",
                          format_duration(parts_.limit));
     pollfd waiting{child.socket(), POLLIN, 0};
-    ::poll(&waiting, 1, beat_milliseconds);
+    ::poll(&waiting, 1, inquiry_beat_milliseconds);
     const auto packet = device::probe::receive_packet(child.socket(), device::probe::Wait::no);
     if (!packet && packet.error().code() == ErrorCode::timeout) continue;
     if (!packet) return packet.error().describe();

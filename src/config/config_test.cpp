@@ -123,8 +123,8 @@ error     config-wrong-value  stoker.yaml:9:10
 error     config-unknown-key  stoker.yaml:10:1
   what    there is no option "colour"
   do      fix_config: there are attribution, checks, data, disks, driver,
-          events, expect, history, listen, log, metrics, notify, probe, record,
-          replay, root, sample and sim
+          events, expect, history, listen, log, metrics, nccl, notify, probe,
+          record, replay, root, sample and sim
 )");
 }
 

@@ -55,7 +55,7 @@ bool is_own(const Job& job, const Facts& facts, const OwnJob& own) {
                              [&](std::uint32_t file) { return own.files.contains(file); });
 }
 
-int weight(const Verdict& verdict) {
+int sureness(const Verdict& verdict) {
   return (verdict.verdict == Class::unknown ? 0 : 10) + static_cast<int>(verdict.confidence);
 }
 
@@ -90,7 +90,7 @@ OwnVerdict judge_own(Facts facts, const OwnJob& own) {
     verdicts.push_back(judge_job(job, facts));
   }
   if (verdicts.empty()) return out;
-  const auto best = std::ranges::max_element(verdicts, {}, weight);
+  const auto best = std::ranges::max_element(verdicts, {}, sureness);
   out.verdict = *best;
   for (const auto& other : verdicts) {
     if (&other == &*best || other.verdict == Class::unknown || other.verdict == best->verdict)
