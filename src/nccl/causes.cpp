@@ -140,8 +140,9 @@ Tier tier_of(const Sign& sign) {
 
 // Retries, and waiting for others, while a job starts mean something only where it did not start.
 bool started_anyway(const Sign& sign, const Job& job) {
-  const bool starting = (sign.where == Where::info && sign.verdict == Class::firewall_or_connect) ||
-                        (sign.where == Where::anywhere && sign.verdict == Class::missing_rank);
+  const bool starting =
+      (sign.where == Where::info || sign.where == Where::anywhere) &&
+      (sign.verdict == Class::firewall_or_connect || sign.verdict == Class::missing_rank);
   return starting && job.size > 0 && std::ssize(job.ranks) == job.size &&
          std::all_of(job.ranks.begin(), job.ranks.end(),
                      [](const auto& each) { return each.second.complete; });
@@ -170,10 +171,25 @@ void name_peers(Candidate& candidate, const std::map<std::string, std::set<std::
   candidate.why += "; the other side is " + names;
 }
 
+// Of so many ranks, so many came, and as many say that they wait: it is the others that are missing.
+void name_missing(Candidate& candidate, const std::set<int>& waiting) {
+  if (candidate.evidence.empty() || waiting.empty()) return;
+  const auto& text = candidate.evidence.front().text;
+  const auto size = number_behind<int>(text, "world_size=");
+  const auto came = number_behind<int>(text, "worker_count=");
+  constexpr int most = 100000;
+  if (!size || !came || *came >= *size || *size > most || std::ssize(waiting) != *came) return;
+  for (int rank = 0; rank < *size; ++rank) {
+    if (!waiting.contains(rank)) candidate.ranks.insert(rank);
+  }
+  candidate.confidence = Confidence::likely;
+}
+
 void add_signs(const Job& job, const Facts& facts, std::vector<Candidate>& out) {
   std::map<std::string_view, Candidate> by_sign;
   std::map<std::string_view, std::map<std::string, std::set<std::string>>>
       peers;  // and who names them
+  std::set<int> waiting;
   for (const auto index : job.hits) {
     const auto& hit = facts.hits[index];
     if (hit.sign->role != Role::cause && hit.sign->role != Role::symptom) continue;
@@ -193,7 +209,10 @@ void add_signs(const Job& job, const Facts& facts, std::vector<Candidate>& out) 
     }
     if (candidate.evidence.size() < most_evidence) candidate.evidence.push_back(hit.place);
     // Who says that a rank is missing is another one.
-    if (candidate.verdict == Class::missing_rank) continue;
+    if (candidate.verdict == Class::missing_rank) {
+      waiting.insert(hit.named_ranks.begin(), hit.named_ranks.end());
+      continue;
+    }
     const auto rank = rank_of_hit(hit, job, facts);
     if (!hit.named_ranks.empty())
       candidate.ranks.insert(hit.named_ranks.begin(), hit.named_ranks.end());
@@ -208,6 +227,7 @@ void add_signs(const Job& job, const Facts& facts, std::vector<Candidate>& out) 
     judge_versions(candidate, job, facts);
     judge_interface(candidate, job, facts);
     name_peers(candidate, peers[id], job, facts);
+    if (candidate.verdict == Class::missing_rank) name_missing(candidate, waiting);
     out.push_back(std::move(candidate));
   }
 }

@@ -81,7 +81,7 @@ struct Hit {
   const Sign* sign = nullptr;
   std::optional<std::uint32_t> process;  // index into Facts::processes
   std::optional<int> rank;               // said by the line's front
-  std::vector<int> named_ranks;          // by its text
+  std::vector<int> named_ranks;          // by its text; of missing_rank those that wait
   std::string peer;                      // address or host that it names
   std::uint64_t count = 1;               // how often the same process said so
   std::string source;                    // file of NCCL's source that said so, without its line

@@ -31,7 +31,7 @@ bool is_dull(std::string_view text) {
 }
 
 // Without one of these no other line means anything to us.
-constexpr std::array<TellingWord, 21> telling_words = {{
+constexpr std::array<TellingWord, 22> telling_words = {{
     {"rror", 0},
     {"ailure", 2},
     {"xception", 0},
@@ -51,6 +51,7 @@ constexpr std::array<TellingWord, 21> telling_words = {{
     {"Killed", 0},
     {"out of memory", 4},
     {"worker_count=", 5},
+    {"[c10d]", 1},
     {"Out of bounds values", 0},
     {"Avg bus bandwidth", 1},
 }};
@@ -222,7 +223,11 @@ void LogReader::read_other(const Line& line, const Place& place) {
   const Sign* sign = find_sign(Where::line, line.text);
   if (sign == nullptr) sign = find_sign(Where::anywhere, line.text);
   if (sign != nullptr) {
-    add_hit(facts_, {.sign = sign, .rank = line.rank, .place = place});
+    Hit hit{.sign = sign, .rank = line.rank, .place = place};
+    if (const auto waits = number_behind<int>(line.text, "for rank: ");
+        waits && sign->verdict == Class::missing_rank)
+      hit.named_ranks.push_back(*waits);
+    add_hit(facts_, std::move(hit));
   } else if (await_progress_ && is_progress(line.text)) {
     await_progress_ = false;
     if (facts_.progress.size() < most_progress) facts_.progress.push_back(place);

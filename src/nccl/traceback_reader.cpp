@@ -126,8 +126,11 @@ bool TracebackReader::read(const Line& line, const Place& place) {
   if (open == open_.end()) {
     // People show the last line alone, and torch prints its own so. A common type counts there only by a sign.
     const bool torch = line.text.starts_with("torch.") && !exception_type(line.text).empty();
+    constexpr std::array<std::string_view, 3> common_types = {
+        "RuntimeError: ", "ImportError: ", "TimeoutError: "};
     const bool common =
-        line.text.starts_with("RuntimeError: ") || line.text.starts_with("ImportError: ");
+        std::any_of(common_types.begin(), common_types.end(),
+                    [&](std::string_view type) { return line.text.starts_with(type); });
     const bool known = common && find_sign(Where::exception, line.text) != nullptr;
     if (torch || known) ended(line, place);
     return torch || known;

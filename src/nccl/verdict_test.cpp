@@ -368,7 +368,7 @@ TEST(Verdict, ForgetsThatRanksWaitedAtTheFirstBarrierOnceAllStarted) {
   const std::string waiting =
       "Waiting in store based barrier to initialize process group for rank: 1, key: "
       "store_based_barrier_key:1 (world_size=2, worker_count=1, timeout=0:30:00)\n";
-  EXPECT_EQ(said(judge_text(waiting)), "missing-rank possible");
+  EXPECT_EQ(said(judge_text(waiting)), "missing-rank 0 likely");
   EXPECT_EQ(said(judge_text(waiting + start(2) + "step 1 loss 2.5\n")), "healthy likely");
 }
 
