@@ -154,11 +154,25 @@ struct GroupStates {
       counts;  // RAS's text: how many ranks, not all named, had launched so many
 };
 
+// Sends from one rank of a group to another, or receives, as the one that issued them says.
+struct Transfers {
+  std::string group;
+  int from = 0;
+  int to = 0;
+  bool receives = false;  // those of `to`; else the sends of `from`
+  std::int64_t issued = 0;
+  bool waits = false;  // the last one is not completed
+};
+
 struct Dump {  // of the flight recorder, of one rank
   std::uint32_t file = 0;
   std::optional<int> rank;
   std::string version, nccl_version;
   std::map<std::string, GroupStates> groups;  // each with this rank alone
+  std::vector<Transfers> transfers;
+  bool whole = false;  // it begins with the first call of all: nothing has left the ring
+  bool ends_in_transfer =
+      false;  // its last call is a send or a receive, or a batch of them, and is not completed
 };
 
 struct RasAnswer {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "nccl/dumps.h"
 #include "nccl/words.h"
@@ -87,7 +88,63 @@ GroupStates& group_named(Dump& dump, const std::string& name, int rank) {
   return group;
 }
 
+// "nccl:send 1->2", "nccl:recv 3<-0" (torch/distributed/flight_recorder/components/types.py, Op), by ranks of the group.
+bool read_transfer(const Item& entry, Dump& dump) {
+  auto name = entry["profiling_name"].text();
+  name.remove_prefix(std::min(name.find(':') + 1, name.size()));
+  const bool receives = name.starts_with("recv ");
+  if (!receives && !name.starts_with("send ")) return false;
+  constexpr std::size_t word = 5;
+  const auto arrow = name.find(receives ? "<-" : "->");
+  if (arrow == npos || arrow < word) return true;
+  const auto mine = whole_number<int>(name.substr(word, arrow - word));
+  const auto other = whole_number<int>(name.substr(arrow + 2));
+  if (!mine || !other) return true;
+  const auto group = group_of(entry);
+  const int from = receives ? *other : *mine;
+  const int to = receives ? *mine : *other;
+  auto known = std::ranges::find_if(dump.transfers, [&](const Transfers& each) {
+    return each.receives == receives && each.from == from && each.to == to && each.group == group;
+  });
+  if (known == dump.transfers.end()) {
+    constexpr std::size_t most = 4096;
+    if (dump.transfers.size() >= most) return true;
+    known = dump.transfers.insert(known,
+                                  {.group = group, .from = from, .to = to, .receives = receives});
+  }
+  ++known->issued;
+  known->waits = entry["state"].text() != "completed";
+  return true;
+}
+
+// A group's ranks are numbered in the order of its members' own, as torch's analyzer has it.
+void name_transfers(Dump& dump) {
+  std::erase_if(dump.transfers, [&](Transfers& each) {
+    const auto group = dump.groups.find(each.group);
+    if (group == dump.groups.end() || group->second.members.empty()) return true;
+    auto members = group->second.members;
+    std::ranges::sort(members);
+    if (each.from < 0 || each.to < 0 || std::max(each.from, each.to) >= std::ssize(members))
+      return true;
+    each.from = members[static_cast<std::size_t>(each.from)];
+    each.to = members[static_cast<std::size_t>(each.to)];
+    return dump.rank != (each.receives ? each.to : each.from);
+  });
+}
+
+// In a group of which a rank is a member, what a dump of all its calls does not have was never called, or never finished.
+void say_what_was_never_called(Dump& dump, int rank) {
+  for (auto& [name, group] : dump.groups) {
+    auto& state = group.ranks[rank];
+    const bool member = std::ranges::find(group.members, rank) != group.members.end();
+    if (!member) continue;
+    if (!state.entered) state.entered = 0;
+    if (!state.completed) state.completed = 0;
+  }
+}
+
 void read_entry(const Item& entry, Dump& dump, int rank) {
+  if (read_transfer(entry, dump)) return;
   auto sequence = entry["collective_seq_id"].integer();
   if (!sequence) sequence = entry["seq_id"].integer();
   if (!sequence || entry["is_p2p"].truth()) return;  // versions before 2.0 have no is_p2p
@@ -138,6 +195,17 @@ Result<void> add_dump(const Tree& tree, std::uint32_t file, Facts& facts) {
   const int rank = dump.rank.value_or(-1);
   for (std::size_t at = 0; at < entries.size(); ++at) read_entry(entries[at], dump, rank);
   read_config(root["pg_config"], root["pg_status"], dump, rank);
+  name_transfers(dump);
+  const Item first = entries[std::size_t{0}];
+  dump.whole = first["record_id"].integer() == 0 || first["id"].integer() == 0;
+  if (dump.whole) say_what_was_never_called(dump, rank);
+  if (entries.size() > 0) {
+    const Item last = entries[entries.size() - 1];
+    const bool transfer = last["is_p2p"].truth() ||
+                          contains(last["profiling_name"].text(), ":send ") ||
+                          contains(last["profiling_name"].text(), ":recv ");
+    dump.ends_in_transfer = transfer && last["state"].text() != "completed";
+  }
   facts.dumps.push_back(std::move(dump));
   return {};
 }

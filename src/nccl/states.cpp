@@ -148,6 +148,14 @@ std::optional<StateVerdict> mismatch_at(const GroupStates& group, std::int64_t n
   return verdict;
 }
 
+std::vector<int> ranks_behind(const GroupStates& group, const Waiting& waiting) {
+  std::vector<int> behind;
+  for (const auto& [rank, state] : group.ranks) {
+    if (state.entered && *state.entered < waiting.number) behind.push_back(rank);
+  }
+  return behind;
+}
+
 StateVerdict missing(const GroupStates& group, const Waiting& waiting, std::vector<int> ranks,
                      Confidence confidence) {
   StateVerdict verdict{
@@ -191,10 +199,7 @@ StateVerdict all_wait(const GroupStates& group, const Waiting& waiting) {
 std::optional<StateVerdict> judge_waiting(const GroupStates& group, const Job& job) {
   const auto waiting = waiting_of(group);
   if (waiting.ranks.empty()) return std::nullopt;
-  std::vector<int> behind;
-  for (const auto& [rank, state] : group.ranks) {
-    if (state.entered && *state.entered < waiting.number) behind.push_back(rank);
-  }
+  auto behind = ranks_behind(group, waiting);
   if (!behind.empty()) return missing(group, waiting, std::move(behind), Confidence::certain);
   if (auto mismatch = mismatch_at(group, waiting.number)) return mismatch;
   auto silent = silent_members(group);
@@ -344,6 +349,17 @@ std::optional<StateVerdict> judge_states(const std::vector<GroupStates>& groups,
                              if (a.since && b.since) return *a.since > *b.since;
                              return false;
                            });
+}
+
+std::vector<int> waiting_in(const GroupStates& group) { return waiting_of(group).ranks; }
+
+std::optional<Behind> behind_in(const GroupStates& group) {
+  const auto waiting = waiting_of(group);
+  if (waiting.ranks.empty()) return std::nullopt;
+  Behind behind{ranks_behind(group, waiting), waiting.ranks, {}};
+  if (behind.missing.empty()) return std::nullopt;
+  behind.what = waiting_text(group, waiting);
+  return behind;
 }
 
 std::string rank_list(const std::vector<int>& ranks) {

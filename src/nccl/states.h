@@ -28,6 +28,16 @@ std::vector<GroupStates> group_states(const Job& job, const Facts& facts);
 // What they mean: at most one verdict, of the group that the others wait for.
 std::optional<StateVerdict> judge_states(const std::vector<GroupStates>& groups, const Job& job);
 
+// Of one group, those who say themselves that they have not called the oldest collective that others wait in; nullopt:
+// none does.
+struct Behind {
+  std::vector<int> missing, waiting;
+  std::string what;  // "all_reduce of 8 elements #3"
+};
+std::optional<Behind> behind_in(const GroupStates& group);
+// Those who wait in its oldest collective.
+std::vector<int> waiting_in(const GroupStates& group);
+
 // "rank 3", "ranks 0-2, 5"; "no rank" for none.
 std::string rank_list(const std::vector<int>& ranks);
 

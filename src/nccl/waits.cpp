@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nccl/candidate.h"
+#include "nccl/wait_graph.h"
 #include "nccl/words.h"
 
 namespace stoker::nccl {
@@ -17,7 +18,7 @@ const char* next_step_of(const StateVerdict& verdict) {
     case Class::collective_mismatch:
       return "compare what these ranks do differently just before that call: a branch, an uneven "
              "last batch, a parameter that "
-             "one rank does not use";
+             "one rank does not use, groups that they call in another order";
     case Class::dead_rank:
       return "see on that host whether the process is there, and in its output and dmesg how it "
              "ended";
@@ -62,7 +63,11 @@ void add_desyncs(const Job& job, const Facts& facts, std::vector<Candidate>& out
 
 void add_states(const Job& job, const Facts& facts, std::vector<Candidate>& out) {
   const auto groups = group_states(job, facts);
-  const auto judged = judge_states(groups, job);
+  auto judged = judge_graph(groups, transfer_waits(job, facts));
+  if (!judged) {
+    judged = judge_states(groups, job);
+    if (judged) settle_transfers(*judged, job, facts);
+  }
   if (!judged) return;
   Candidate candidate{.tier = Tier::waiting,
                       .verdict = judged->verdict,
