@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "net/http_client.h"
+#include "support/asking.h"
 #include "support/golden.h"
 #include "support/stoker_process.h"
 
@@ -12,24 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string get(const std::string& url) {
-  const auto answer = net::http_get(url);
-  return answer ? answer->body : answer.error().describe();
-}
-
 bool has(const std::string& text, const std::string& what) {
   return text.find(what) != std::string::npos;
-}
-
-// Asks again until `wanted` is in the answer; the last answer.
-std::string get_until(const std::string& url, const std::string& wanted) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  std::string answer = get(url);
-  while (!has(answer, wanted) && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    answer = get(url);
-  }
-  return answer;
 }
 
 class Counters : public ::testing::Test {

@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "device/record/file.h"
-#include "net/http_client.h"
+#include "support/asking.h"
 #include "support/stoker_process.h"
 
 namespace stoker::test {
@@ -27,11 +27,6 @@ using ::testing::HasSubstr;
 constexpr std::array own_series = {"stoker_scrapes_total", "stoker_scrape_render_seconds_total"};
 // Counts on from one answer to the next, so it differs by what an answer takes.
 constexpr std::string_view age_series = "stoker_gpu_last_answer_age_seconds";
-
-std::string get(const std::string& url) {
-  const auto answer = net::http_get(url);
-  return answer ? answer->body : answer.error().describe();
-}
 
 struct Scrape {
   MonotonicTime asked;

@@ -1,10 +1,8 @@
 // stoker topo, end to end: what sysfs and the driver of each simulated node say, through agent, API and
 // command line. Goldens for every profile stand in tests/golden/topo.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <array>
-
+#include "support/asking.h"
 #include "support/golden.h"
 #include "support/stoker_process.h"
 
@@ -13,12 +11,6 @@ namespace {
 
 using std::chrono::seconds;
 using std::chrono::steady_clock;
-
-std::string hostname() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
 
 class TopoVerb : public ::testing::Test {
  protected:

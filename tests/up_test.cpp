@@ -2,13 +2,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <array>
 #include <sstream>
 
 #include "catalog/field.h"
 #include "model/wrap.h"
 #include "net/http_client.h"
 #include "net/http_server.h"
+#include "support/asking.h"
 #include "support/golden.h"
 #include "support/stoker_process.h"
 
@@ -18,22 +18,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using std::chrono::steady_clock;
-
-std::string get(const std::string& url) {
-  const auto answer = net::http_get(url);
-  return answer ? answer->body : answer.error().describe();
-}
-
-// GET again until the answer has `wanted` in it; the last answer.
-std::string get_until(const std::string& url, const std::string& wanted) {
-  const auto deadline = steady_clock::now() + seconds(20);
-  std::string answer = get(url);
-  while (answer.find(wanted) == std::string::npos && steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(milliseconds(50));
-    answer = get(url);
-  }
-  return answer;
-}
 
 bool somebody_answers(const std::string& url) {
   return net::http_get(url + "/healthz").has_value();
@@ -47,12 +31,6 @@ Outcome ask_until_read(const std::vector<std::string>& arguments) {
     outcome = run_stoker(arguments);
   } while (outcome.out.find("...") != std::string::npos && steady_clock::now() < deadline);
   return outcome;
-}
-
-std::string hostname() {
-  std::array<char, 256> name{};
-  ::gethostname(name.data(), name.size() - 1);
-  return name.data();
 }
 
 // The pid of the probe that the agent at `url` has.

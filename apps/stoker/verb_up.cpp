@@ -131,7 +131,7 @@ void serve(Agent& agent, Signals& signals, const ConfigFlags& flags, config::Set
   }
 }
 
-int run(const ConfigFlags& flags) {
+int run_agent(const ConfigFlags& flags) {
   const auto settings = resolve_settings(flags);
   if (!settings) return exit_could_not;
   if (!is_replay(*settings) &&
@@ -188,7 +188,7 @@ void add_up_verb(CLI::App& app, int& exit_code) {
   add_config_file_flag(*verb, *flags);
   add_option_flags(*verb, *flags);
   verb->footer(up_examples);
-  verb->callback([flags, &exit_code] { exit_code = run(*flags); });
+  verb->callback([flags, &exit_code] { exit_code = run_agent(*flags); });
 }
 
 }  // namespace stoker::app

@@ -46,7 +46,7 @@ std::vector<TopLine> events(const Json& status) {
   return lines;
 }
 
-TopLine keys(const TopChoice& choice) {
+TopLine key_line(const TopChoice& choice) {
   if (choice.typing) return {{" filter: " + choice.filter + "_", TopStyle::title}};
   std::string text = fmt::format(" q quit  ? help  o order:{}  g graph:{}  s sort:{}  / filter",
                                  to_string(choice.gpus), top_graphs().at(choice.graph),
@@ -148,8 +148,8 @@ Result<TopScreen> top_screen(const TopDocuments& documents, const TopChoice& cho
                      height);
   }
   if (!documents.problem.empty()) {
-    return filled_up({{{" no answer ", TopStyle::bad}, {" " + documents.problem}}}, {keys(choice)},
-                     width, height);
+    return filled_up({{{" no answer ", TopStyle::bad}, {" " + documents.problem}}},
+                     {key_line(choice)}, width, height);
   }
   const auto status = read_document(documents.status);
   if (!status) return fail(status.error());
@@ -158,7 +158,7 @@ Result<TopScreen> top_screen(const TopDocuments& documents, const TopChoice& cho
 
   std::vector<TopLine> body = {header(*status, *gpus, choice)};
   std::vector<TopLine> foot = events(*status);
-  foot.push_back(keys(choice));
+  foot.push_back(key_line(choice));
   if (choice.help) {
     for (TopLine& line : help_lines()) body.push_back(std::move(line));
     return filled_up(std::move(body), std::move(foot), width, height);

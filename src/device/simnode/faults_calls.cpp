@@ -1,29 +1,23 @@
 // Simulated node: faults of calls. What a call then does is the library's (device/sim/library/waits.cpp).
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
 
 #include "base/closest.h"
 #include "base/text.h"
 #include "catalog/products/words.h"
 #include "device/simnode/faults.h"
+#include "device/simnode/function_names.h"
 #include "device/simnode/text_field.h"
 
 namespace stoker::simnode {
 namespace {
 
-constexpr auto functions = std::to_array<std::string_view>({
-#define STOKER_NVML(result, name, ...) #name,
-#include "device/nvml/functions.def"
-#undef STOKER_NVML
-});
-
 // Empty means every function.
 Result<std::uint32_t> function_of(const std::string& call) {
   if (call.empty()) return sim::every_function;
   std::vector<std::string> names;
-  for (const auto name : functions) {
+  for (const auto name : function_names) {
     if (name == call) return sim::name_hash(name);
     names.emplace_back(name);
   }

@@ -13,14 +13,14 @@ struct Row {
   std::string_view name;
   sim::LoadKind kind;
 };
-constexpr std::array<Row, 8> rows{{{"idle", sim::LoadKind::idle},
-                                   {"training", sim::LoadKind::training},
-                                   {"inference", sim::LoadKind::decode},
-                                   {"hung", sim::LoadKind::hung_waiting},
-                                   {"missing", sim::LoadKind::hung_missing},
-                                   {"starved", sim::LoadKind::starved},
-                                   {"alu", sim::LoadKind::alu},
-                                   {"pipeline-wait", sim::LoadKind::pipeline_wait}}};
+constexpr std::array<Row, 8> load_rows{{{"idle", sim::LoadKind::idle},
+                                        {"training", sim::LoadKind::training},
+                                        {"inference", sim::LoadKind::decode},
+                                        {"hung", sim::LoadKind::hung_waiting},
+                                        {"missing", sim::LoadKind::hung_missing},
+                                        {"starved", sim::LoadKind::starved},
+                                        {"alu", sim::LoadKind::alu},
+                                        {"pipeline-wait", sim::LoadKind::pipeline_wait}}};
 
 constexpr std::uint32_t first_pid = 4'194'305;
 
@@ -39,14 +39,14 @@ sim::Process* load_process(sim::Gpu& gpu, std::uint32_t pid) {
 }  // namespace
 
 std::optional<sim::LoadKind> find_load(std::string_view name) {
-  for (const auto& row : rows) {
+  for (const auto& row : load_rows) {
     if (row.name == name) return row.kind;
   }
   return std::nullopt;
 }
 
 std::string load_name(sim::LoadKind kind) {
-  for (const auto& row : rows) {
+  for (const auto& row : load_rows) {
     if (row.kind == kind) return std::string(row.name);
   }
   return "unknown";
@@ -54,8 +54,8 @@ std::string load_name(sim::LoadKind kind) {
 
 std::vector<std::string> load_names() {
   std::vector<std::string> names;
-  names.reserve(rows.size());
-  for (const auto& row : rows) names.emplace_back(row.name);
+  names.reserve(load_rows.size());
+  for (const auto& row : load_rows) names.emplace_back(row.name);
   return names;
 }
 

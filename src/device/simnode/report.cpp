@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "device/simnode/fake_root.h"
+#include "device/simnode/function_names.h"
 #include "device/simnode/loads.h"
 #include "device/simnode/mig.h"
 #include "device/simnode/text_field.h"
@@ -10,15 +11,9 @@
 namespace stoker::simnode {
 namespace {
 
-constexpr auto functions = std::to_array<std::string_view>({
-#define STOKER_NVML(result, name, ...) #name,
-#include "device/nvml/functions.def"
-#undef STOKER_NVML
-});
-
 std::string function_words(std::uint32_t hash) {
   if (hash == sim::every_function) return "every call";
-  for (const auto name : functions) {
+  for (const auto name : function_names) {
     if (sim::name_hash(name) == hash) return std::string(name);
   }
   return "a call";

@@ -32,11 +32,6 @@ Return pci_info(const Function& function, Device device, PciInfo* pci) {
   });
 }
 
-Return not_supported(const Function& function, Device device, bool arguments_good) {
-  return on_gpu(function, device, arguments_good,
-                [](const View&) { return Return::not_supported; });
-}
-
 }  // namespace
 
 extern "C" {

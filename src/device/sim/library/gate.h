@@ -44,6 +44,13 @@ using Body = FunctionRef<Return(const View&)>;
 
 [[nodiscard]] Return on_gpu(Function function, Device device, bool arguments_good, Body body,
                             Takes takes = Takes::gpu);
+
+/// What no simulated card has.
+[[nodiscard]] inline Return not_supported(Function function, Device device, bool arguments_good) {
+  return on_gpu(function, device, arguments_good,
+                [](const View&) { return Return::not_supported; });
+}
+
 [[nodiscard]] Return on_instance(Function function, GpuInstanceHandle handle, bool arguments_good,
                                  Body body);
 [[nodiscard]] Return on_instance(Function function, ComputeInstanceHandle handle,

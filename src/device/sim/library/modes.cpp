@@ -19,11 +19,6 @@ Return set_mode(const Function& function, Device device, std::uint32_t value, st
   });
 }
 
-Return not_supported(const Function& function, Device device, bool arguments_good) {
-  return on_gpu(function, device, arguments_good,
-                [](const View&) { return Return::not_supported; });
-}
-
 }  // namespace
 
 extern "C" {
