@@ -4,6 +4,7 @@
 
 #include "event/judgement.h"
 #include "nccl/candidate.h"
+#include "nccl/kernel_time.h"
 #include "nccl/words.h"
 
 namespace stoker::nccl {
@@ -264,11 +265,21 @@ void judge_unknown_victim(Candidate& candidate, const Job& job, const Facts& fac
   }
 }
 
+// What names none of the job's processes, and was over before the job began where both logs are of one zone.
+void be_earlier(Candidate& candidate, When when) {
+  if (when != When::hours_before) return;
+  candidate.tier = Tier::symptom;
+  candidate.confidence = Confidence::possible;
+  candidate.why += "; that was hours before the job's first line, if both logs are of one zone";
+}
+
 void add_kernel(const Job& job, const Facts& facts, std::vector<Candidate>& out) {
   for (const auto index : job.kernel) {
     const auto& found = facts.kernel[index].found;
     const auto& event = found.event;
     const auto judged = event::judge(event);
+    const auto when = when_of(facts.kernel[index], job, facts);
+    if (when == When::days_before) continue;  // too_early() says so
     Place place{.file = facts.kernel[index].file, .line = found.line, .text = shown(event.text)};
     const auto rank = event.pid ? rank_of_pid(*event.pid, job, facts) : std::nullopt;
     std::set<int> ranks;
@@ -287,6 +298,7 @@ void add_kernel(const Job& job, const Facts& facts, std::vector<Candidate>& out)
           "processes stands beside this line)";
       candidate.source = "kernel: oom_kill";
       candidate.evidence.push_back(std::move(place));
+      if (!rank) be_earlier(candidate, when);
       out.push_back(std::move(candidate));
       continue;
     }
@@ -295,8 +307,7 @@ void add_kernel(const Job& job, const Facts& facts, std::vector<Candidate>& out)
       continue;  // a card that this job does not use
     const bool hardware =
         judged.level == FaultLevel::hardware || judged.level == FaultLevel::driver;
-    // A fault of a program is only this job's where the process is; one of the card is every job's on it. When it was
-    // can't be compared: the kernel's clock and the job's may be in different zones.
+    // A fault of a program is only this job's where the process is; one of the card is every job's on it.
     const bool ours = rank.has_value();
     Candidate candidate{.tier = ours ? Tier::told : Tier::symptom,
                         .verdict = Class::cuda_error_or_xid,
@@ -316,6 +327,7 @@ void add_kernel(const Job& job, const Facts& facts, std::vector<Candidate>& out)
     candidate.source = judged.source;
     for (const auto number : ranks) add_host(candidate, job, number);
     candidate.evidence.push_back(std::move(place));
+    if (!ours) be_earlier(candidate, when);
     out.push_back(std::move(candidate));
   }
 }

@@ -27,8 +27,10 @@ struct Place {
 struct FileFacts {
   std::string name;
   std::uint64_t lines = 0;
-  std::string damage;    // what could not be read of it; empty: all was
-  bool kernel = false;   // it has events of a kernel log
+  std::string damage;                // what could not be read of it; empty: all was
+  bool kernel = false;               // it has events of a kernel log
+  std::optional<double> first_when;  // seconds_of_year() of the first line that has a time
+  std::uint64_t first_when_line = 0;
   bool foreign = false;  // it is neither text nor a dump, and was passed over
 };
 

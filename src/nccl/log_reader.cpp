@@ -170,9 +170,19 @@ bool LogReader::worth_reading(std::string_view raw) const {
   return telling().finds(raw);
 }
 
+// When the log begins.
+void LogReader::note_time(std::string_view raw) {
+  constexpr std::uint64_t beginning = 200;
+  auto& file = facts_.files[file_];
+  if (file.first_when || line_ > beginning) return;
+  file.first_when = seconds_of_year(raw);
+  file.first_when_line = line_;
+}
+
 void LogReader::read_line(std::string_view raw, bool cut) {
   ++line_;
   ++facts_.order;
+  note_time(raw);
   if (!json_.empty() && hold_json(raw)) return;
   // "INFO " and "WARN " alone are how NCCL 2.2 and 2.3 wrote them, behind "host:pid:tid [dev] ".
   auto at = raw.find("NCCL ");

@@ -31,6 +31,7 @@ class LogReader {
 
   void settle();
   void add_text(std::string_view bytes);
+  void note_time(std::string_view raw);
   void read_line(std::string_view raw, bool cut = false);
   void read_split(std::string_view raw, bool cut);
   void read_other(const Line& line, const Place& place);

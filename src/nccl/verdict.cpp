@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "nccl/candidate.h"
+#include "nccl/kernel_time.h"
+#include "nccl/trials.h"
 #include "nccl/words.h"
 
 namespace stoker::nccl {
@@ -293,11 +295,14 @@ Verdict judge_job(const Job& job, const Facts& facts) {
     verdict.ranks.assign(chosen.ranks.begin(), chosen.ranks.end());
     verdict.summary = chosen.why;
     verdict.next_step = chosen.next_step;
+    const auto trials = trials_of(chosen.verdict, chosen.rule == "waiting", job, facts);
+    if (!trials.empty()) verdict.next_step += "; " + trials;
     add_hosts(job, verdict, chosen.hosts);
   }
   for (std::size_t i = 0; i < candidates.size(); ++i)
     verdict.findings.push_back(finding_of(candidates[i], i == 0 && !survived, facts));
   for (auto& finding : notes_of(job, facts)) verdict.findings.push_back(std::move(finding));
+  for (auto& finding : too_early(job, facts)) verdict.findings.push_back(std::move(finding));
   for (auto& finding : verdict.findings) {
     if (job.communicator != 0) finding.entity.id = fmt::format("0x{:x}", job.communicator);
   }
