@@ -149,7 +149,7 @@ class NftRule {
   }
 
   static std::string words_of(const NftJson& left) {
-    const auto kind = only_key(left);
+    auto kind = only_key(left);
     if (kind.empty()) return "?";
     const NftJson& value = left.begin().value();
     if (!value.is_object()) return kind;

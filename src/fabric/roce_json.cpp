@@ -36,7 +36,7 @@ const char* word_of(TrafficSelection selection) {
   return "unknown";
 }
 
-void write_ets(JsonWriter& json, const std::optional<DcbSettings::Ets>& ets) {
+void write_ets(JsonWriter& json, const std::optional<EtsSettings>& ets) {
   if (!ets) {
     json.inapplicable("ets");
     return;

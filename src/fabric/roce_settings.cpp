@@ -29,7 +29,7 @@ std::string dscp_text(const std::map<unsigned, unsigned>& map) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string classes_text(const DcbSettings::Ets& ets) {
+std::string classes_text(const EtsSettings& ets) {
   return fmt::format("{}", fmt::join(ets.class_of, ","));
 }
 

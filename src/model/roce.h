@@ -20,18 +20,19 @@ using PriorityMask = std::bitset<ethernet_priorities>;
 // How a traffic class is served: IEEE 802.1Q, Enhanced Transmission Selection.
 enum class TrafficSelection : std::uint8_t { strict, credit_based, ets, vendor, unknown };
 
+// Enhanced Transmission Selection.
+struct EtsSettings {
+  std::array<std::uint8_t, ethernet_priorities> class_of{};       // by priority
+  std::array<std::uint8_t, ethernet_priorities> percent{};        // by traffic class, of "ets"
+  std::array<TrafficSelection, ethernet_priorities> selection{};  // by traffic class
+  friend bool operator==(const EtsSettings&, const EtsSettings&) = default;
+};
+
 // Data Center Bridging as the kernel tells it (include/uapi/linux/dcbnl.h).
 struct DcbSettings {
-  struct Ets {
-    std::array<std::uint8_t, ethernet_priorities> class_of{};  // by priority
-    std::array<std::uint8_t, ethernet_priorities>
-        percent{};  // by traffic class, where it is served by ETS
-    std::array<TrafficSelection, ethernet_priorities> selection{};  // by traffic class
-    friend bool operator==(const Ets&, const Ets&) = default;
-  };
-  std::optional<PriorityMask>
-      pfc;  // priorities that are paused rather than dropped; nullopt: not told
-  std::optional<Ets> ets;
+  // Priorities that are paused rather than dropped; nullopt: not told.
+  std::optional<PriorityMask> pfc;
+  std::optional<EtsSettings> ets;
   std::map<unsigned, unsigned> priority_of_dscp;  // of the application table; empty: none is mapped
   // What priorities are taken from, first the one that is trusted most: "dscp", "pcp", …; nullopt: the driver does not say
   // (mlx5 does not: it trusts DSCP as soon as one is mapped).
