@@ -143,9 +143,24 @@ int ask(mnl_socket* socket, const std::string& netdev) {
   return mnl_socket_sendto(socket, message, message->nlmsg_len) < 0 ? errno : 0;
 }
 
+// Does each message say a length that is there? libmnl reads lengths as signed numbers, and takes one of 2 GiB and more for
+// less than nothing.
+bool lengths_hold(std::string_view messages) {
+  while (!messages.empty()) {
+    if (messages.size() < sizeof(nlmsghdr)) return false;
+    nlmsghdr head{};
+    std::memcpy(&head, messages.data(), sizeof head);
+    if (head.nlmsg_len < sizeof head || head.nlmsg_len > messages.size()) return false;
+    messages.remove_prefix(std::min<std::size_t>(messages.size(), MNL_ALIGN(head.nlmsg_len)));
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<DcbSettings> parse_dcb_answer(std::string_view messages) {
+  if (!lengths_hold(messages))
+    return fail(ErrorCode::corrupt, "the kernel's answer is no whole netlink message");
   // libmnl reads headers where they lie, so they have to lie aligned.
   std::vector<std::uint64_t> aligned(messages.size() / sizeof(std::uint64_t) + 1);
   if (!messages.empty()) std::memcpy(aligned.data(), messages.data(), messages.size());

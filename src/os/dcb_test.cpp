@@ -120,6 +120,17 @@ TEST(Dcb, WhatIsCutOrEmptyIsNoAnswer) {
   EXPECT_TRUE(!cut || !cut->pfc);
 }
 
+TEST(Dcb, AMessageThatSaysToBeLongerThanAllMemoryIsRefused) {
+  const DcbAnswer answer([](nlmsghdr* message) { put_pfc(message, 8); });
+  for (const std::uint32_t length : {0xffffffffU, 0x80000000U, 0x7fffffffU, 15U, 0U}) {
+    std::string bytes = answer.bytes();
+    std::memcpy(bytes.data(), &length, sizeof length);
+    EXPECT_EQ(parse_dcb_answer(bytes).error().code(), ErrorCode::corrupt) << length;
+    EXPECT_EQ(parse_dcb_answer(answer.bytes() + bytes).error().code(), ErrorCode::corrupt)
+        << length;
+  }
+}
+
 TEST(Dcb, TheLoopbackDeviceHasNone) {
   EXPECT_EQ(read_dcb("lo").error().code(), ErrorCode::not_supported);
   EXPECT_EQ(read_dcb("no-such-device").error().code(), ErrorCode::not_found);
