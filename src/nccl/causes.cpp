@@ -364,8 +364,14 @@ void add_exits(const Job& job, const Facts& facts, std::vector<Candidate>& out) 
                          : rank  ? Confidence::certain
                                  : Confidence::likely;
   if (rank) candidate.ranks.insert(*rank);
+  for (const auto index : job.exits) {  // one line may tell of several
+    const auto& exit = facts.exits[index];
+    if (rank && exit.rank && exit.place.order == first->place.order)
+      candidate.ranks.insert(*exit.rank);
+  }
   add_host(candidate, job, rank, first->host);
-  const auto who = rank ? fmt::format("rank {}", *rank) : fmt::format("process {}", first->pid);
+  const auto who = rank ? rank_list({candidate.ranks.begin(), candidate.ranks.end()})
+                        : fmt::format("process {}", first->pid);
   candidate.why = first->code < 0 ? fmt::format("{} was ended by signal {} ({}){}", who,
                                                 -first->code, signal_name(-first->code),
                                                 first->first ? ", the first of all" : "")

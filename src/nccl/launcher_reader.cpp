@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "nccl/readers.h"
 #include "nccl/words.h"
 
@@ -17,6 +19,28 @@ std::optional<int> srun_code(std::string_view text) {
     if (text.starts_with(each.word)) return -each.signal;
   }
   return std::nullopt;
+}
+
+// srun's "tasks 2-7,9: Exited with exit code 1": each of them, of one line. That many were killed says only that the
+// step was.
+void add_srun_list(std::string_view text, const Exit& base, Facts& facts) {
+  auto list = word_behind(text, ": tasks ", ":");
+  const auto code = number_behind<int>(text, "Exited with exit code ");
+  constexpr int most = 100000;
+  if (!code || *code <= 0) return;
+  while (!list.empty()) {
+    const auto range = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(range.size() + 1, list.size()));
+    const auto dash = range.find('-');
+    const auto from = whole_number<int>(range.substr(0, dash));
+    const auto to = dash == npos ? from : whole_number<int>(range.substr(dash + 1));
+    if (!from || !to || *from < 0 || *to > most) return;
+    for (int rank = *from; rank <= *to; ++rank) {
+      facts.exits.push_back(base);
+      facts.exits.back().rank = rank;
+      facts.exits.back().code = *code;
+    }
+  }
 }
 
 }  // namespace
@@ -94,6 +118,11 @@ bool LauncherReader::read(const Line& line, const Place& place) {
     exit.host = word_behind(text, " on node ", " .,");
     exit.code = -number_behind<int>(text, " exited on signal ").value_or(0);
     exit.first = true;
+  } else if (text.starts_with("MPI_ABORT was invoked on rank ")) {  // its code is in the next line
+    exit.rank = number_behind<int>(text, "on rank ");
+    exit.code = 1;
+    exit.first = true;
+    if (!exit.rank) return true;
   } else if (read_mpi(text, exit)) {
     if (exit.code == 0) return true;
   } else if (contains(text, "exits with return code = ")) {  // DeepSpeed
@@ -104,6 +133,7 @@ bool LauncherReader::read(const Line& line, const Place& place) {
   } else if (text.starts_with("srun: error: ") && contains(text, ": task")) {
     const auto task = number_behind<int>(text, ": task ");
     exit.host = word_behind(text, "srun: error: ", ":");
+    if (!task) add_srun_list(text, exit, facts_);
     const auto what = task ? text.substr(text.find(": task ") + 7) : std::string_view();
     const auto ended =
         srun_code(task && contains(what, ": ") ? what.substr(what.find(": ") + 2) : what);

@@ -323,7 +323,9 @@ std::optional<int> rank_in_front(std::string_view front) {
   if (std_at != npos) {
     if (const auto rank = number_after(front.substr(0, std_at), ",")) return rank;
   }
-  if (const auto rank = number_after(front, "rank=")) return rank;
+  // SkyPilot's "(head, rank=0, pid=5634)" counts nodes; vLLM's "(VllmWorker rank=1 pid=11606)" ranks.
+  if (const auto rank = number_after(front, "rank="); rank && !contains(front, ", rank="))
+    return rank;
   const auto digits = front.find_first_not_of("0123456789");  // srun -l, Lightning: "12: "
   if (digits != npos && digits > 0 && front.substr(digits).starts_with(": ")) {
     return whole_number<int>(front.substr(0, digits));

@@ -123,6 +123,12 @@ TEST(NcclLine, OfTwoRanksThatRanIntoOneAnotherIsTwo) {
   EXPECT_EQ(torch[1].text, "[E2 y");
 }
 
+TEST(NcclLine, HasNoRankWhereItsFrontCountsNodes) {
+  EXPECT_EQ(rank_in_front("(VllmWorker rank=1 pid=11606) "), 1);
+  EXPECT_EQ(rank_in_front("(head, rank=0, pid=5634) "), std::nullopt);
+  EXPECT_EQ(rank_in_front("(worker1, rank=1, pid=5634, ip=192.0.2.2) "), std::nullopt);
+}
+
 TEST(NcclLine, ThatOnlyTalksOfNcclIsNone) {
   for (const auto* raw :
        {"see whether it says NCCL WARN Call to posix_fallocate failed : No space left on device",

@@ -31,7 +31,7 @@ bool is_dull(std::string_view text) {
 }
 
 // Without one of these no other line means anything to us.
-constexpr std::array<TellingWord, 22> telling_words = {{
+constexpr std::array<TellingWord, 23> telling_words = {{
     {"rror", 0},
     {"ailure", 2},
     {"xception", 0},
@@ -52,6 +52,7 @@ constexpr std::array<TellingWord, 22> telling_words = {{
     {"out of memory", 4},
     {"worker_count=", 5},
     {"[c10d]", 1},
+    {"MPI_ABORT", 3},
     {"Out of bounds values", 0},
     {"Avg bus bandwidth", 1},
 }};

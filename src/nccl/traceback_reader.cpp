@@ -32,7 +32,9 @@ std::string_view exception_type(std::string_view text) {
 bool follows(std::string_view type, std::string_view message) {
   const auto name = type.substr(type.rfind('.') + 1);
   return std::any_of(followers.begin(), followers.end(), [&](const Follower& each) {
-    return name == each.type && message.starts_with(each.message);
+    const bool within = each.message.starts_with('*');
+    return name == each.type &&
+           (within ? contains(message, each.message.substr(1)) : message.starts_with(each.message));
   });
 }
 

@@ -412,5 +412,30 @@ TEST(Verdict, TellsCudasErrorsOfTheProgramFromThoseOfTheGpu) {
             "cuda-error-or-xid 2 likely");
 }
 
+TEST(Verdict, NamesAllTasksThatSrunNamesInOneLine) {
+  const std::string after = "srun: error: node-b: task 14: Exited with exit code 1\n";
+  EXPECT_EQ(said(judge_text("srun: error: node-a: tasks 2-4,7: Exited with exit code 1\n" + after)),
+            "dead-rank 2 3 4 7 possible");
+  // Killed all together they were by the step's end.
+  EXPECT_EQ(said(judge_text("srun: error: node-a: tasks 2-4: Killed\n" + after)),
+            "dead-rank 14 possible");
+  EXPECT_EQ(said(judge_text("srun: error: node-a: tasks 9-2,x: Exited with exit code 1\n")),
+            "unknown unknown");
+}
+
+TEST(Verdict, TakesWhatOnlyTellsOfAWaitForNoCause) {
+  for (const std::string line :
+       {"TimeoutError: RPC call to execute_model timed out.",
+        "Exception: Capture cuda graph failed: [gloo/transport/tcp/pair.cc:534] Connection closed",
+        "jaxlib.xla_extension.XlaRuntimeError: INTERNAL: NCCL operation ncclAllReduce failed",
+        "torch.distributed.elastic.rendezvous.api.RendezvousClosedError"}) {
+    EXPECT_EQ(
+        said(judge_text("Traceback (most recent call last):\n  File \"x.py\", line 1, in f\n" +
+                        line + "\n")),
+        "unknown unknown")
+        << line;
+  }
+}
+
 }  // namespace
 }  // namespace stoker::nccl
