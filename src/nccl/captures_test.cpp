@@ -1,4 +1,8 @@
 // Four real runs, of each source alone and together: tests/fixtures/captures/README.md.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
 #include "nccl/nccl_test_support.h"
 
 namespace stoker::nccl {
@@ -48,6 +52,36 @@ TEST(Captures, NameTheRankWhoseDumpIsMissingAndSaySo) {
 
 TEST(Captures, NameRankAndClassByRasAlone) {
   EXPECT_EQ(verdict_of({"h200x2-hang/nccl-ras-hang.txt"}), "missing-rank 1 likely");
+}
+
+// Ten runs of two ranks, each failing in its own way or not at all: h200x2-failures.
+TEST(Captures, OfTwoCardsNameEachFailureByAllThatItLeft) {
+  const std::map<std::string, std::string> expected = {
+      {"desync", "missing-rank 1 certain"},
+      {"ifname", "wrong-interface 0 certain"},
+      {"ok", "healthy certain"},
+      {"oom", "oom 1 certain"},
+      {"order", "collective-mismatch 0 1 possible"},
+      {"p2p", "missing-rank 0 certain"},
+      {"raise", "user-code 1 certain"},
+      {"shape", "collective-mismatch 0 1 certain"},
+      {"sigkill", "missing-rank 1 likely"},
+      {"slow", "healthy certain"}};
+  for (const auto& [run, verdict] : expected) {
+    std::vector<std::string> names;
+    const std::filesystem::path folder =
+        STOKER_SOURCE_DIR "/tests/fixtures/captures/h200x2-failures/" + run;
+    for (const auto& file : std::filesystem::directory_iterator(folder))
+      names.push_back("h200x2-failures/" + run + "/" + file.path().filename().string());
+    std::ranges::sort(names);
+    EXPECT_EQ(said(judge_captures(names).front()), verdict) << run;
+  }
+}
+
+TEST(Captures, OfTwoCardsBlameNobodyByAMomentOfASlowJob) {
+  EXPECT_EQ(verdict_of({"h200x2-failures/slow/ras.json"}), "missing-rank 1 possible");
+  EXPECT_EQ(verdict_of({"h200x2-failures/p2p/fr-0", "h200x2-failures/p2p/fr-1"}),
+            "missing-rank 0 likely");
 }
 
 TEST(Captures, OfOneRunAreOneJobAndOfSeveralRunsAreSeveral) {

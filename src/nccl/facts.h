@@ -149,6 +149,7 @@ struct GroupStates {
   int size = 0;              // 0: not known
   std::vector<int> members;  // where they are known
   std::map<int, RankState> ranks;
+  int answers = 1;      // RAS: how many answers told of it; the last one counts
   bool moved = false;   // RAS: every rank called more between two answers
   std::set<int> gone;   // RAS: their process does not answer, or is considered dead
   std::string counted;  // RAS: the operation whose counts differ

@@ -170,8 +170,10 @@ std::vector<GroupStates> group_states(const Job& job, const Facts& facts) {
         continue;
       }
       const bool moved = all_called_more(*same, group);
+      const int answers = same->answers + 1;
       *same = group;
       same->moved = moved;
+      same->answers = answers;
     }
   }
   add_calls(job, facts, out);

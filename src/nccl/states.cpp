@@ -216,7 +216,31 @@ std::optional<StateVerdict> judge_waiting(const GroupStates& group, const Job& j
   return all_wait(group, waiting);
 }
 
-// RAS counts calls, and tells neither which are finished nor what they are.
+// Of what RAS counts, who has called less than others. RAS names the few; where these are ahead, it is the unnamed others
+// that are behind.
+std::optional<Behind> behind_in_answer(const GroupStates& group) {
+  if (group.moved || !group.gone.empty()) return std::nullopt;
+  std::int64_t top = -1;
+  for (const auto& [rank, state] : group.ranks) top = std::max(top, state.entered.value_or(-1));
+  for (const auto& [count, ranks] : group.counts) top = std::max(top, count);
+  Behind behind;
+  for (const auto& [rank, state] : group.ranks) {
+    if (state.entered) (*state.entered < top ? behind.missing : behind.waiting).push_back(rank);
+  }
+  const bool others_behind = behind.missing.empty() && group.counts.size() > 1 &&
+                             group.counts.begin()->first < top && !behind.waiting.empty();
+  auto& others = others_behind ? behind.missing : behind.waiting;
+  for (int rank = 0; others.empty() && rank < group.size; ++rank) {
+    if (!group.ranks.contains(rank)) behind.unnamed.push_back(rank);
+  }
+  if (others.empty()) others = behind.unnamed;
+  if (behind.missing.empty() || top < 0) return std::nullopt;
+  behind.what = fmt::format("{} #{}", group.counted.empty() ? "collective" : group.counted, top);
+  return behind;
+}
+
+// RAS counts calls, and tells neither which are finished nor what they are: in one answer a rank that is late for a moment
+// looks like one that never comes.
 std::optional<StateVerdict> judge_ras(const GroupStates& group) {
   StateVerdict verdict{.verdict = Class::missing_rank, .confidence = Confidence::likely};
   if (!group.gone.empty()) {
@@ -227,35 +251,19 @@ std::optional<StateVerdict> judge_ras(const GroupStates& group) {
     add_evidence(verdict, group, verdict.ranks, 6);
     return verdict;
   }
-  if (group.moved) return std::nullopt;
-  std::int64_t top = -1;
-  for (const auto& [rank, state] : group.ranks) top = std::max(top, state.entered.value_or(-1));
-  for (const auto& [count, ranks] : group.counts) top = std::max(top, count);
-  std::vector<int> ahead;
-  for (const auto& [rank, state] : group.ranks) {
-    if (!state.entered) continue;
-    (*state.entered < top ? verdict.ranks : ahead).push_back(rank);
-  }
-  // RAS names the few; where these are ahead, it is the unnamed others that are behind.
-  if (verdict.ranks.empty() && group.counts.size() > 1 && group.counts.begin()->first < top &&
-      !ahead.empty()) {
-    for (int rank = 0; rank < group.size; ++rank) {
-      if (!group.ranks.contains(rank)) verdict.ranks.push_back(rank);
-    }
+  const auto behind = behind_in_answer(group);
+  if (!behind) return std::nullopt;
+  verdict.ranks = behind->missing;
+  if (group.answers < 2 || behind->missing == behind->unnamed)
     verdict.confidence = Confidence::possible;
-  }
-  if (verdict.ranks.empty() || top < 0) return std::nullopt;
-  if (ahead.empty()) {
-    for (int rank = 0; rank < group.size; ++rank) {
-      if (!group.ranks.contains(rank)) ahead.push_back(rank);
-    }
-  }
-  verdict.why = fmt::format("{} {} not called {} #{}, which {} {}", rank_list(verdict.ranks),
-                            verdict.ranks.size() == 1 ? "has" : "have",
-                            group.counted.empty() ? "collective" : group.counted, top,
-                            rank_list(ahead), ahead.size() == 1 ? "has" : "have");
+  verdict.why = fmt::format(
+      "{} {} not called {}, which {} {}{}", rank_list(verdict.ranks),
+      verdict.ranks.size() == 1 ? "has" : "have", behind->what, rank_list(behind->waiting),
+      behind->waiting.size() == 1 ? "has" : "have",
+      group.answers < 2 ? " (in one answer, where a rank that is slow looks the same: ask twice)"
+                        : fmt::format(", in {} answers", group.answers));
   add_evidence(verdict, group, verdict.ranks, 4);
-  add_evidence(verdict, group, ahead, 6);
+  add_evidence(verdict, group, behind->waiting, 6);
   return verdict;
 }
 
@@ -354,9 +362,10 @@ std::optional<StateVerdict> judge_states(const std::vector<GroupStates>& groups,
 std::vector<int> waiting_in(const GroupStates& group) { return waiting_of(group).ranks; }
 
 std::optional<Behind> behind_in(const GroupStates& group) {
+  if (group.source == StateSource::ras) return behind_in_answer(group);
   const auto waiting = waiting_of(group);
   if (waiting.ranks.empty()) return std::nullopt;
-  Behind behind{ranks_behind(group, waiting), waiting.ranks, {}};
+  Behind behind{ranks_behind(group, waiting), waiting.ranks, {}, {}};
   if (behind.missing.empty()) return std::nullopt;
   behind.what = waiting_text(group, waiting);
   return behind;

@@ -28,11 +28,12 @@ std::vector<GroupStates> group_states(const Job& job, const Facts& facts);
 // What they mean: at most one verdict, of the group that the others wait for.
 std::optional<StateVerdict> judge_states(const std::vector<GroupStates>& groups, const Job& job);
 
-// Of one group, those who say themselves that they have not called the oldest collective that others wait in; nullopt:
-// none does.
+// Of one group, those who say themselves, or of whom RAS says, that they have not called the oldest collective that others
+// wait in; nullopt: none does.
 struct Behind {
   std::vector<int> missing, waiting;
-  std::string what;  // "all_reduce of 8 elements #3"
+  std::vector<int> unnamed;  // those of either that are so because RAS names all others
+  std::string what;          // "all_reduce of 8 elements #3"
 };
 std::optional<Behind> behind_in(const GroupStates& group);
 // Those who wait in its oldest collective.

@@ -60,20 +60,25 @@ std::optional<Wait> wait_in(const Transfers& mine, const Dump& dump, const Job& 
   return wait;
 }
 
-// Of the groups whose dumps say themselves who has not called what others wait in.
-std::vector<Wait> group_waits(const std::vector<GroupStates>& groups) {
+// Of the groups that `source` tells of: who has not called what others wait in.
+std::vector<Wait> group_waits(const std::vector<GroupStates>& groups, StateSource source) {
   std::vector<Wait> waits;
   for (const auto& group : groups) {
-    if (group.source != StateSource::dump) continue;
+    if (group.source != source) continue;
     const auto behind = behind_in(group);
     if (!behind) continue;
     for (const auto rank : behind->waiting) {
       Wait wait{.rank = rank, .others = {behind->missing.begin(), behind->missing.end()}};
       wait.text = fmt::format("rank {} waits in {} of group {} for {}", rank, behind->what,
                               group.name, rank_list(behind->missing));
-      Place place = group.ranks.at(rank).place;
-      place.text = wait.text;
-      wait.evidence.push_back(std::move(place));
+      if (source == StateSource::ras)
+        wait.confidence = group.answers < 2 ? Confidence::possible : Confidence::likely;
+      const auto state = group.ranks.find(rank);
+      if (state != group.ranks.end()) {
+        Place place = state->second.place;
+        place.text = wait.text;
+        wait.evidence.push_back(std::move(place));
+      }
       waits.push_back(std::move(wait));
     }
   }
@@ -123,20 +128,42 @@ std::vector<const Wait*> ring_in(const Waits& waits) {
   return path;
 }
 
-StateVerdict ordered_otherwise(const Waits& waits) {
+StateVerdict ordered_otherwise(const Waits& waits, StateSource source) {
   StateVerdict verdict{.verdict = Class::collective_mismatch, .confidence = Confidence::certain};
-  verdict.source = StateSource::dump;
+  verdict.source = source;
   std::string told;
   for (const auto* wait : ring_in(waits)) {
     verdict.ranks.push_back(wait->rank);
     verdict.confidence = std::min(verdict.confidence, wait->confidence);
     if (told.size() < 400) told += fmt::format("{}{}", told.empty() ? "" : "; ", wait->text);
-    if (verdict.evidence.size() < 6) verdict.evidence.push_back(wait->evidence.front());
+    if (verdict.evidence.size() < 6 && !wait->evidence.empty())
+      verdict.evidence.push_back(wait->evidence.front());
   }
   std::ranges::sort(verdict.ranks);
   verdict.why = fmt::format(
       "they wait for each other, as where calls are made in a different order: {}", told);
   return verdict;
+}
+
+Waits by_who_waits(const std::vector<Wait>& all) {
+  Waits waits;
+  for (const auto& wait : all) waits[wait.rank].push_back(&wait);
+  return waits;
+}
+
+std::set<int> roots_of(const Waits& waits) {
+  std::set<int> seen;
+  std::set<int> roots;
+  for (const auto& [rank, own] : waits) add_roots(rank, waits, seen, roots);
+  return roots;
+}
+
+// Answers are of another moment than dumps, so the two make no ring together.
+std::optional<StateVerdict> ring_of_answers(const std::vector<GroupStates>& groups) {
+  const auto all = group_waits(groups, StateSource::ras);
+  const Waits waits = by_who_waits(all);
+  if (waits.empty() || !roots_of(waits).empty()) return std::nullopt;
+  return ordered_otherwise(waits, StateSource::ras);
 }
 
 }  // namespace
@@ -167,15 +194,12 @@ void settle_transfers(StateVerdict& verdict, const Job& job, const Facts& facts)
 
 std::optional<StateVerdict> judge_graph(const std::vector<GroupStates>& groups,
                                         const std::vector<Wait>& transfers) {
-  auto all = group_waits(groups);
+  auto all = group_waits(groups, StateSource::dump);
   all.insert(all.end(), transfers.begin(), transfers.end());
-  Waits waits;
-  for (const auto& wait : all) waits[wait.rank].push_back(&wait);
-  if (waits.empty()) return std::nullopt;
-  std::set<int> seen;
-  std::set<int> roots;
-  for (const auto& [rank, own] : waits) add_roots(rank, waits, seen, roots);
-  if (roots.empty()) return ordered_otherwise(waits);
+  const Waits waits = by_who_waits(all);
+  if (waits.empty()) return ring_of_answers(groups);
+  auto roots = roots_of(waits);
+  if (roots.empty()) return ordered_otherwise(waits, StateSource::dump);
   if (transfers.empty()) return std::nullopt;
   for (const auto rank : waiting_somewhere(groups)) roots.erase(rank);
   if (roots.empty()) return std::nullopt;
