@@ -185,6 +185,25 @@ TEST(Inquirer, ReadsNoFileThatItsUserMayNotRead) {
   EXPECT_TRUE(says(word, "Permission denied")) << text_of(word);
 }
 
+TEST(Inquirer, BelievesOfAPacketItsFormAlone) {
+  JobWord word;
+  for (const auto* packet :
+       {"class\tdead-meat", "confidence\tabsolute", "line", "", "\t", "nonsense\tx"})
+    take_packet(packet, word);
+  EXPECT_EQ(word, JobWord{});
+  std::string bytes = "line\t";
+  for (int byte = 0; byte < 256; ++byte) bytes += static_cast<char>(byte);
+  for (int i = 0; i < 100; ++i) take_packet(bytes + std::string(100'000, 'x'), word);
+  ASSERT_EQ(word.lines.size(), 24U);
+  EXPECT_LE(word.lines[0].size(), 1000U);
+  EXPECT_EQ(word.lines[0].find_first_of("\x1B\n\r\x7F"), std::string::npos);
+  take_packet("class\thealthy", word);
+  take_packet("confidence\tcertain", word);
+  EXPECT_FALSE(word.blames);
+  take_packet("class\tdead-rank", word);
+  EXPECT_TRUE(word.blames);
+}
+
 // The lines of two processes of this host, of which one never finished starting.
 std::string start_lines(std::uint32_t pid, const std::string& host, int rank, bool complete) {
   std::string text = fmt::format(

@@ -38,7 +38,7 @@ Place place_of(const Dump& dump, int rank, const Transfers& of, std::int64_t iss
 // What `mine`, of `dump`, waits for; nullopt: the other side has issued its part.
 std::optional<Wait> wait_in(const Transfers& mine, const Dump& dump, const Job& job,
                             const Facts& facts) {
-  if (!mine.waits || !dump.whole) return std::nullopt;
+  if (!mine.waits || !dump.whole || mine.from == mine.to) return std::nullopt;
   Wait wait{.rank = mine.receives ? mine.to : mine.from,
             .others = {mine.receives ? mine.from : mine.to},
             .transfer = true};
