@@ -69,7 +69,7 @@ os::NetdevQuestions questions_for(const FabricPortsFlags& flags) {
 
 fabric::FilterLook look_at_packet_filter(const os::Env& env, const FabricPortsFlags& flags) {
   if (flags.root != "/") return fabric::look_at_filter({}, "not looked at with --root", {}, {});
-  constexpr auto patience = std::chrono::seconds(5);
+  constexpr auto patience = std::chrono::seconds(10);
   const auto text = os::read_packet_filter(env, os::find_packet_filter_tools(), patience);
   return fabric::look_at_filter(text.nft, text.nft_reason, text.legacy, text.legacy_reason);
 }

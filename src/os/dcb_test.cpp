@@ -6,6 +6,7 @@
 #include <linux/rtnetlink.h>
 
 #include <array>
+#include <cstring>
 #include <functional>
 
 namespace stoker::os {
