@@ -292,9 +292,13 @@ NftSets named_sets(const NftJson& objects) {
     if (only_key(object) != "set") continue;
     const NftJson& set = object.begin().value();
     if (!set.is_object()) continue;
+    // What rules add while packets pass, or what times out, is there at one time and not at another.
+    const auto flags = set.find("flags");
+    const std::string words = flags == set.end() ? std::string() : flags->dump();
+    if (words.find("dynamic") != std::string::npos || words.find("timeout") != std::string::npos)
+      continue;
     static const NftJson none = NftJson::array();
     const auto elements = set.find("elem");
-    // A set that programs add to while packets pass has no elements that last.
     sets[{text_at(set, "family"), text_at(set, "table"), text_at(set, "name")}] =
         elements == set.end() ? &none : &*elements;
   }

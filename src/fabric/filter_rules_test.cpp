@@ -112,7 +112,6 @@ TEST(NftRules, ARuleIsFollowedThroughJumpsAndItsReturns) {
 }
 
 TEST(NftRules, ChainsThatJumpInCirclesEnd) {
-  std::string all;
   const auto base = nft_chain("input", "input", "drop");
   const std::string side = R"({"chain":{"family":"inet","table":"f","name":"side","handle":3}})";
   const auto to_side = nft_rule("side", R"({"jump":{"target":"side"}})");
@@ -134,6 +133,8 @@ TEST(NftRules, ANamedSetIsLookedUp) {
   EXPECT_EQ(nft_drops(policy, set("[53,67]"), rule).size(), 1U);
   EXPECT_TRUE(nft_drops(policy, set("[53,4791]"), rule).empty());
   EXPECT_TRUE(nft_drops(policy, rule).empty()) << "it is not there";
+  EXPECT_TRUE(nft_drops(policy, set(R"([53],"flags":["dynamic","timeout"])"), rule).empty())
+      << "what it has may change";
 }
 
 TEST(NftRules, ARejectThatIptablesLeftInItsOwnWordsDrops) {

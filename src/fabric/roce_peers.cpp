@@ -79,7 +79,13 @@ void judge_roce_peers(const RoceLooks& looks, std::vector<Finding>& out) {
 
 void judge_bypassed_filter(const RoceLooks& looks, std::vector<Finding>& out) {
   if (looks.filter == nullptr || looks.filter->named.empty()) return;
-  const auto hardware = std::ranges::find(looks.roce.netdevs, false, &RoceNetdev::software);
+  const auto hardware = std::ranges::find_if(looks.roce.netdevs, [&](const RoceNetdev& netdev) {
+    if (netdev.software) return false;
+    const auto on = ports_on(netdev, looks.ports);
+    return std::ranges::any_of(on, [](const RdmaPort* port) {
+      return std::ranges::find(port->gids, "RoCE v2", &RdmaGid::type) != port->gids.end();
+    });
+  });
   if (hardware == looks.roce.netdevs.end()) return;
   std::vector<std::string> evidence;
   evidence.reserve(looks.filter->named.size());
