@@ -31,6 +31,7 @@
 #include "sample/derive.h"
 #include "sample/devices_watch.h"
 #include "sample/node_sampler.h"
+#include "sample/ports_watch.h"
 #include "store/event_log.h"
 #include "store/store.h"
 
@@ -130,6 +131,7 @@ class Agent {
   // They tell node_sink(); none: a replay.
   std::unique_ptr<sample::NodeSampler> node_sampler_;
   std::optional<sample::DevicesWatch> devices_watch_;
+  std::optional<sample::PortsWatch> ports_watch_;  // tells store_; none: a replay, or off
   std::optional<cluster::AttributionWatch>
       attribution_watch_;                  // tells store_; none: replay, or off
   std::optional<JobInquiry> job_inquiry_;  // asks store_ and incidents_, tells incidents_; likewise

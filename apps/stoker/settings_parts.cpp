@@ -81,6 +81,11 @@ store::StoreOptions store_options_of(const device::record::Begin& begin) {
   return options;
 }
 
+Nanoseconds rdma_period(const Settings& settings) {
+  return device::probe::scaled(settings.duration(OptionId::rdma_period),
+                               settings.number(OptionId::sample_scale));
+}
+
 store::StoreOptions store_options(const Settings& settings, const SourceParts& parts) {
   if (parts.replay != nullptr) return store_options_of(parts.replay->begin());
   const auto rates = rates_of(settings);
@@ -95,6 +100,7 @@ store::StoreOptions store_options(const Settings& settings, const SourceParts& p
   options.attribution_period =
       device::probe::scaled(settings.duration(OptionId::attribution_period), rates.scale);
   options.devices_period = sample::DevicesWatch::default_period;
+  if (settings.flag(OptionId::rdma_enabled)) options.ports_period = rdma_period(settings);
   return options;
 }
 
@@ -139,7 +145,8 @@ exporting::SeriesOptions series_of(const Settings& settings) {
                         ? exporting::PodLabels::pod_name
                         : exporting::PodLabels::pod,
       .max_series =
-          count_of(settings, OptionId::metrics_max_series).value_or(exporting::default_max_series)};
+          count_of(settings, OptionId::metrics_max_series).value_or(exporting::default_max_series),
+      .rdma = settings.flag(OptionId::metrics_rdma)};
 }
 
 health::CheckSet checks_of(const Settings& settings) {

@@ -19,6 +19,8 @@ namespace stoker::app {
 
 device::probe::SampleRates rates_of(const config::Settings& settings);
 device::probe::Timing timing_of(const config::Settings& settings);
+// How often RDMA ports are looked at, at the scale in force.
+Nanoseconds rdma_period(const config::Settings& settings);
 sample::NodeSamplerOptions node_options(const config::Settings& settings, const std::string& data);
 // As the recording node's agent had them.
 store::StoreOptions store_options_of(const device::record::Begin& begin);

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "api/documents.h"
+#include "export/rdma.h"
 
 namespace stoker::api {
 namespace {
@@ -70,6 +71,19 @@ void write_history(JsonWriter& json, const std::optional<history::HistoryFacts>&
   json.member("given_up", facts->given_up).end_object();
 }
 
+void write_rdma(JsonWriter& json) {
+  json.key("rdma_counters").begin_array();
+  for (const auto& row : exporting::rdma_series()) {
+    json.begin_object()
+        .member("counter", row.counter)
+        .member("series", row.name)
+        .member("times", row.times)
+        .member("help", row.help)
+        .end_object();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 std::string fields_document(const store::Snapshot* snapshot,
@@ -97,7 +111,9 @@ std::string fields_document(const store::Snapshot* snapshot,
     }
     json.member("series", series_word(field.series)).member("help", field.help).end_object();
   }
-  json.end_array().end_object();
+  json.end_array();
+  write_rdma(json);
+  json.end_object();
   return json.text();
 }
 

@@ -217,6 +217,17 @@ Result<std::string> view_gpus_now(const std::string& gpus, bool with_titles) {
   return table.text(with_titles);
 }
 
+namespace {
+
+std::string rdma_table(const Json& document) {
+  TextTable table({{"RDMA COUNTER"}, {"SERIES"}});
+  const auto& rows = list_of(document, "rdma_counters");
+  for (const Json& row : rows) table.add({text_of(row, "counter"), text_of(row, "series")});
+  return rows.empty() ? std::string() : "\n" + table.text();
+}
+
+}  // namespace
+
 Result<std::string> view_fields(const std::string& fields) {
   const auto document = read_document(fields);
   if (!document) return fail(document.error());
@@ -234,7 +245,7 @@ Result<std::string> view_fields(const std::string& fields) {
                called ? number_cell(field, "call_mean_microseconds", 1) : "-",
                called ? number_cell(field, "call_longest_microseconds", 1) : "-"});
   }
-  return table.text() + history_line(*document);
+  return table.text() + rdma_table(*document) + history_line(*document);
 }
 
 }  // namespace stoker::api

@@ -124,7 +124,7 @@ error     config-unknown-key  stoker.yaml:10:1
   what    there is no option "colour"
   do      fix_config: there are attribution, checks, data, disks, driver,
           events, expect, history, listen, log, metrics, nccl, notify, probe,
-          record, replay, root, sample and sim
+          rdma, record, replay, root, sample and sim
 )");
 }
 

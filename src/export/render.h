@@ -33,6 +33,7 @@ struct SeriesOptions {
   OwnerSeries owners = OwnerSeries::inline_labels;
   PodLabels pod_labels = PodLabels::pod;  // on DCGM's series
   std::size_t max_series = default_max_series;
+  bool rdma = true;  // the ports of RDMA cards
 };
 
 struct RenderOptions {

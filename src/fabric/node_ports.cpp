@@ -74,6 +74,19 @@ Finding finding_of(PortRule id, const RdmaPort& port, std::string message,
   return finding;
 }
 
+std::uint64_t times_down(const std::vector<PortCount>& counts) {
+  const auto found =
+      std::ranges::find(counts, row_of(CounterId::link_downed).name, &PortCount::name);
+  return found == counts.end() ? 0 : found->counted.least;
+}
+
+// From how many of this counter on which rule speaks; nullopt: none ever.
+std::optional<std::pair<PortRule, std::uint64_t>> limit_of(const CounterRow& row) {
+  if (row.tells == CounterTells::other) return std::nullopt;
+  if (row.tells == CounterTells::drop) return std::pair(PortRule::flapping, std::uint64_t{1});
+  return std::pair(PortRule::errors, row.too_many);
+}
+
 std::optional<PortRule> rule_of(const PortCount& count) {
   const auto id = counter_of(count.name);
   const auto* hardware = hardware_counter(count.name);
@@ -83,11 +96,8 @@ std::optional<PortRule> rule_of(const PortCount& count) {
   }
   if (hardware != nullptr)
     return count.counted.least >= hardware->too_many ? std::optional(hardware->rule) : std::nullopt;
-  if (!id || row_of(*id).tells == CounterTells::other) return std::nullopt;
-  if (row_of(*id).tells == CounterTells::drop)
-    return count.counted.least > 0 ? std::optional(PortRule::flapping) : std::nullopt;
-  return count.counted.least >= row_of(*id).too_many ? std::optional(PortRule::errors)
-                                                     : std::nullopt;
+  const auto limit = id ? limit_of(row_of(*id)) : std::nullopt;
+  return limit && count.counted.least >= limit->second ? std::optional(limit->first) : std::nullopt;
 }
 
 std::string words_of(const PortCount& count) {
@@ -234,12 +244,24 @@ std::vector<Finding> judge_counted(const RdmaPort& port, const std::vector<PortC
                                format_duration(time));
     Finding& finding =
         found.emplace_back(finding_of(rule, port, std::move(message), std::move(lines)));
-    // A link that recovers did not go down.
-    const bool went_down = std::ranges::any_of(
-        finding.evidence, [](const std::string& line) { return line.ends_with("(link_downed)"); });
-    if (rule == PortRule::flapping && !went_down) finding.severity = Severity::warning;
+    // A link that recovers did not go down; and once, it may have been a restart at the other end.
+    if (rule == PortRule::flapping && times_down(counts) < row_of(CounterId::link_downed).too_many)
+      finding.severity = Severity::warning;
   }
   return found;
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> limits_of(std::string_view rule) {
+  std::vector<std::pair<std::string, std::uint64_t>> limits;
+  for (const CounterRow& row : counter_rows()) {
+    const auto limit = limit_of(row);
+    if (limit && port_rule(limit->first).rule == rule)
+      limits.emplace_back(std::string(row.name), limit->second);
+  }
+  for (const HardwareCounter& row : hardware_counters) {
+    if (port_rule(row.rule).rule == rule) limits.emplace_back(std::string(row.name), row.too_many);
+  }
+  return limits;
 }
 
 std::vector<Finding> judge_ports(const RdmaPorts& now, const RdmaPorts* before) {

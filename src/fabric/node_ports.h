@@ -1,8 +1,10 @@
 // Fabric analyzer: the ports of one node: what their states and counters say. Pure: no clock, no file.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -35,6 +37,9 @@ std::vector<PortCount> counted_on(const RdmaPort& before, const RdmaPort& now);
 // What `counts`, which came on `port` within `time`, say: a finding for each rule that they break.
 std::vector<Finding> judge_counted(const RdmaPort& port, const std::vector<PortCount>& counts,
                                    Nanoseconds time);
+
+// Which counters speak for the rule of this name, and from how many on; empty: it is about what one look shows.
+std::vector<std::pair<std::string, std::uint64_t>> limits_of(std::string_view rule);
 
 // Worst first. `before`: an earlier look, without which no counter is judged: what they hold has no time. What a port
 // should run at is what most others of its kind (model, link layer) run at.

@@ -7,17 +7,6 @@
 namespace stoker::fabric {
 namespace {
 
-bool same_kind(const RdmaPort& one, const RdmaPort& other) {
-  return one.model == other.model && one.link_layer == other.link_layer;
-}
-
-// "400 Gb/sec (4X NDR)" (drivers/infiniband/core/sysfs.c, rate_show); 0: not told.
-double gbps_of(const std::string& rate) {
-  double gbps = 0;
-  std::from_chars(rate.data(), rate.data() + rate.size(), gbps);
-  return gbps;
-}
-
 bool has_ecn(const RdmaPort& port) {
   const auto is_on = [](const auto& entry) { return entry.second; };
   return std::ranges::any_of(port.ecn_notices, is_on) ||
@@ -48,6 +37,17 @@ bool is_down(const RdmaPort& port) {
   return port.state == "DOWN" || (!port.physical.empty() && port.physical != "LinkUp");
 }
 
+bool same_kind(const RdmaPort& one, const RdmaPort& other) {
+  return one.model == other.model && one.board == other.board && one.link_layer == other.link_layer;
+}
+
+// drivers/infiniband/core/sysfs.c, rate_show
+double gbps_of(const std::string& rate) {
+  double gbps = 0;
+  std::from_chars(rate.data(), rate.data() + rate.size(), gbps);
+  return gbps;
+}
+
 bool has_routable_gid(const RdmaPort& port) {
   return std::ranges::any_of(port.gids, [](const RdmaGid& gid) {
     return gid.type == "RoCE v2" && !gid.gid.starts_with("fe80");
@@ -64,11 +64,15 @@ PortKinds::Share PortKinds::up(const RdmaPort& port) const {
   return share;
 }
 
-std::optional<std::string> PortKinds::usual_rate(const RdmaPort& port) const {
-  if (!is_linked(port) || port.rate.empty()) return std::nullopt;
-  auto rate = usual<std::string>(ports_, port, [](const RdmaPort& other) {
+std::optional<std::string> PortKinds::rate_of_most(const RdmaPort& port) const {
+  return usual<std::string>(ports_, port, [](const RdmaPort& other) {
     return other.rate.empty() ? std::nullopt : std::optional(other.rate);
   });
+}
+
+std::optional<std::string> PortKinds::usual_rate(const RdmaPort& port) const {
+  if (!is_linked(port) || port.rate.empty()) return std::nullopt;
+  auto rate = rate_of_most(port);
   if (!rate || gbps_of(port.rate) >= gbps_of(*rate)) return std::nullopt;
   return rate;
 }

@@ -1,4 +1,4 @@
-// Fabric analyzer: a node's ports among those of their kind: of one model and link layer. What most of them have is what
+// Fabric analyzer: a node's ports among those of their kind: of one model, board and link layer. What most of them have is what
 // one of them should have; where there is no such majority, nobody knows.
 #pragma once
 
@@ -14,8 +14,14 @@ namespace stoker::fabric {
 bool is_linked(const RdmaPort& port);
 bool is_down(const RdmaPort& port);
 
+// Of a port's rate, "400 Gb/sec (4X NDR)"; 0: not told.
+double gbps_of(const std::string& rate);
+
 // An IPv4 or global address under RoCE v2: neither a link-local GID nor RoCE v1 is routed.
 bool has_routable_gid(const RdmaPort& port);
+
+// Model, board and link layer are the same.
+bool same_kind(const RdmaPort& one, const RdmaPort& other);
 
 class PortKinds {
  public:
@@ -28,6 +34,8 @@ class PortKinds {
   };
   // Of the ports of its kind, how many have a link.
   [[nodiscard]] Share up(const RdmaPort& port) const;
+  // The rate that more than half of the linked ports of its kind have, be it this one's or not; nullopt: there is no such.
+  [[nodiscard]] std::optional<std::string> rate_of_most(const RdmaPort& port) const;
   // The rate that more than half of the linked ports of its kind have, where it is a higher one; nullopt: there is no
   // such rate, or this one has it.
   [[nodiscard]] std::optional<std::string> usual_rate(const RdmaPort& port) const;

@@ -26,6 +26,7 @@ enum class CheckKind : std::uint8_t {
   absence,    // no value, for one of some reasons
   peers,      // the value less the median of the node's other comparable GPUs or links
   frequency,  // Xids of some numbers within a window
+  port,  // what a rule about RDMA ports finds (fabric/port_rules.def); none of the other keys says more
 };
 
 enum class Relation : std::uint8_t {
@@ -70,7 +71,7 @@ struct Check {
   std::string id;  // "temperature-slowdown"; never changes once published
   std::string title;
   CheckKind kind = CheckKind::threshold;
-  EntityKind scope = EntityKind::gpu;  // gpu, mig, nvlink or node
+  EntityKind scope = EntityKind::gpu;  // gpu, mig, nvlink, node; port of the kind `port` alone
   bool enabled = true;
   Condition condition;
   std::vector<Condition> meanwhile;  // all have to hold too
@@ -78,7 +79,7 @@ struct Check {
   std::vector<Reason> reasons;       // of an absence
   Since since = Since::first;        // of a delta
   Among among = Among::node;         // of peers
-  Nanoseconds window{0};             // of a rate, a frequency and of peers' counters
+  Nanoseconds window{0};             // of a rate, a frequency, of peers' and of ports' counters
   Nanoseconds holds_for{0};
   Nanoseconds clear_for{0};
   unsigned consecutive = 1;  // readings in a row, each a new one

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -69,25 +70,6 @@ bool reading_fails(Reason reason) {
     case Reason::no_source: return false;
   }
   return true;
-}
-
-// What state the condition is in, for people: what is held against the durations.
-std::string progress(const Check& check, const Hold& hold) {
-  if (hold.truth() == Truth::unknown) {
-    return fmt::format("not known now, for {}", format_duration(hold.unknown_for()));
-  }
-  if (hold.truth() == Truth::no) {
-    return fmt::format("no longer so, for {} of {}", format_duration(hold.cleared_for()),
-                       format_duration(check.clear_for));
-  }
-  std::string text = "held for " + format_duration(hold.held());
-  if (hold.suspect()) {
-    text += fmt::format(" of {}", format_duration(check.holds_for));
-    if (check.consecutive > 1) {
-      text += fmt::format(", in {} of {} readings", hold.readings(), check.consecutive);
-    }
-  }
-  return text;
 }
 
 Finding finding_of(const Check& check, const Subject& subject, const Seen& seen, const Hold& hold) {
@@ -175,7 +157,9 @@ struct CheckEngine::Now {
 
 CheckEngine::CheckEngine(std::vector<Check> checks)
     : checks_(enabled(std::move(checks))),
-      links_alone_(std::ranges::all_of(checks_, asks_of_links_alone)) {}
+      links_alone_(std::ranges::all_of(checks_, asks_of_links_alone)) {
+  ports_.set_checks(checks_);
+}
 
 void CheckEngine::set_checks(std::vector<Check> checks) {
   checks = enabled(std::move(checks));
@@ -195,6 +179,7 @@ void CheckEngine::set_checks(std::vector<Check> checks) {
   checks_ = std::move(checks);
   links_alone_ = std::ranges::all_of(checks_, asks_of_links_alone);
   links_held_ = true;  // new ones have not looked at links yet
+  ports_.set_checks(checks_);
 }
 
 bool CheckEngine::must_look_at_links(const Snapshot& snapshot) {
@@ -347,6 +332,7 @@ std::vector<Finding> CheckEngine::evaluate(const Snapshot& snapshot) {
   links_held_ = false;
   std::vector<Finding> findings;
   for (std::size_t index = 0; index < checks_.size(); ++index) run(index, now, findings);
+  std::ranges::move(ports_.evaluate(snapshot), std::back_inserter(findings));
   std::ranges::sort(findings, [](const Finding& a, const Finding& b) {
     return std::tie(b.severity, a.rule, a.entity) < std::tie(a.severity, b.rule, b.entity);
   });

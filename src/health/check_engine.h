@@ -10,6 +10,7 @@
 #include "health/check_text.h"
 #include "health/hold.h"
 #include "health/measure.h"
+#include "health/port_checks.h"
 #include "health/trend.h"
 #include "model/finding.h"
 #include "store/snapshot.h"
@@ -29,6 +30,8 @@ class CheckEngine {
   // From now on these, of which those that are enabled. What is remembered of a check that stays as it was is kept.
   void set_checks(std::vector<Check> checks);
   [[nodiscard]] const std::vector<Check>& checks() const { return checks_; }
+  // Of before a restart: this was found of an RDMA port.
+  void remember_port(const std::string& rule, const Entity& port) { ports_.remember(rule, port); }
   // Of which something is remembered: those of the last snapshot.
   [[nodiscard]] std::size_t entities() const { return memory_.size(); }
 
@@ -72,6 +75,7 @@ class CheckEngine {
   std::map<Entity, EntityMemory> memory_;
   std::uint64_t links_seen_ = 0;  // what the links read, as one number
   bool links_held_ = false;       // a check of links fires or is suspect
+  PortChecks ports_;
 };
 
 }  // namespace stoker::health

@@ -251,10 +251,37 @@ void read_nature(MapReader& map, Check& out, bool fresh) {
   keep(map, "scope", scope, out.scope);
 }
 
+// What a rule about ports judges is no matter of a file; when it is told is.
+void read_port_check(MapReader& map, Check& out) {
+  read_duration(map, "for", out.holds_for);
+  read_duration(map, "clear_for", out.clear_for);
+  if (out.window > Nanoseconds{0}) {
+    read_duration(map, "window", out.window);
+    if (out.window < Seconds(1))
+      map.problem(map.find("window")->place, map.name("window") + " has to be a second or more");
+  }
+  map.number("consecutive", out.consecutive, 1, most_readings);
+  read_word(map, "severity", severity_count, out.severity, Need::optional);
+  read_word(map, "action", action_count, out.action, Need::optional);
+  map.text("title", out.title, Need::optional);
+  map.text("cause", out.cause, Need::optional);
+  map.text("fix", out.fix, Need::optional);
+  map.text("source", out.source, Need::optional);
+  map.text("why", out.why);
+  out.file = map.problems().file();
+  map.finish();
+}
+
 void read_check(MapReader& map, Check& out, bool fresh) {
   const Need need = fresh ? Need::required : Need::optional;
   read_nature(map, out, fresh);
+  if (fresh && out.kind == CheckKind::port) {
+    map.problem(map.place(),
+                map.name("kind") + " port is of the checks about ports that are built in");
+    return;
+  }
   map.flag("enabled", out.enabled);
+  if (out.kind == CheckKind::port) return read_port_check(map, out);
   if (fresh && out.kind == CheckKind::state) out.condition.is = Relation::one_of;
   read_condition(map, out.scope, out.condition);
   read_meanwhile(map, out);

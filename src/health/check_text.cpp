@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/duration.h"
+#include "fabric/node_ports.h"
 
 namespace stoker::health {
 namespace {
@@ -110,6 +111,18 @@ std::string subject_text(const Check& check) {
   }
 }
 
+// "symbol_error at least 10 or port_rcv_errors at least 10, within 5m"; of what one look shows its title.
+std::string port_text(const Check& check) {
+  std::vector<std::string> limits;
+  for (const auto& [counter, least] : fabric::limits_of(check.id))
+    limits.push_back(fmt::format("{} at least {}", counter, least));
+  std::string text = limits.empty() ? check.title : fmt::format("{}", fmt::join(limits, " or "));
+  if (check.window > Nanoseconds{0}) text += ", within " + duration_text(check.window);
+  if (check.holds_for > Nanoseconds{0}) text += ", for " + duration_text(check.holds_for);
+  if (check.consecutive > 1) text += fmt::format(", at {} looks in a row", check.consecutive);
+  return text;
+}
+
 }  // namespace
 
 const std::vector<std::string>& placeholders() {
@@ -163,6 +176,7 @@ std::string condition_text(const Check& check, const Condition& condition) {
 }
 
 std::string rule_text(const Check& check) {
+  if (check.kind == CheckKind::port) return port_text(check);
   std::string text = subject_text(check);
   if (check.kind == CheckKind::absence) {
     std::vector<std::string_view> words;
@@ -203,6 +217,24 @@ void tell_readings(const Check& check, const Subject& subject, MonotonicTime now
   };
   tell(check.condition);
   for (const Condition& condition : check.meanwhile) tell(condition);
+}
+
+std::string progress(const Check& check, const Hold& hold) {
+  if (hold.truth() == Truth::unknown) {
+    return fmt::format("not known now, for {}", format_duration(hold.unknown_for()));
+  }
+  if (hold.truth() == Truth::no) {
+    return fmt::format("no longer so, for {} of {}", format_duration(hold.cleared_for()),
+                       format_duration(check.clear_for));
+  }
+  std::string text = "held for " + format_duration(hold.held());
+  if (hold.suspect()) {
+    text += fmt::format(" of {}", format_duration(check.holds_for));
+    if (check.consecutive > 1) {
+      text += fmt::format(", in {} of {} readings", hold.readings(), check.consecutive);
+    }
+  }
+  return text;
 }
 
 std::string limit_line(const Check& check, const Seen& seen) {

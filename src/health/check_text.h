@@ -38,6 +38,8 @@ std::string rule_text(const Check& check);
 // A line for each operand: "temperature = 91 C, read 0.4 s ago"; or why it is not known.
 void tell_readings(const Check& check, const Subject& subject, MonotonicTime now,
                    std::vector<std::string>& out);
+// What state the condition is in: what is held against the durations. "held for 4 s of 1 min".
+std::string progress(const Check& check, const Hold& hold);
 // "limit: at least 89 C, this card's slowdown_celsius".
 std::string limit_line(const Check& check, const Seen& seen);
 

@@ -31,6 +31,7 @@ const char* to_string(CheckKind kind) {
     case CheckKind::absence: return "absence";
     case CheckKind::peers: return "peers";
     case CheckKind::frequency: return "frequency";
+    case CheckKind::port: return "port";
   }
   return "threshold";
 }

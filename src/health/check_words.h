@@ -21,7 +21,7 @@ std::vector<std::string> words_of(std::size_t count) {
   return words;
 }
 
-inline constexpr std::size_t kind_count = static_cast<std::size_t>(CheckKind::frequency) + 1;
+inline constexpr std::size_t kind_count = static_cast<std::size_t>(CheckKind::port) + 1;
 inline constexpr std::size_t relation_count = static_cast<std::size_t>(Relation::no_bit) + 1;
 inline constexpr std::size_t severity_count = static_cast<std::size_t>(Severity::critical) + 1;
 inline constexpr std::size_t action_count = static_cast<std::size_t>(Action::contact_vendor) + 1;

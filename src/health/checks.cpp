@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <sstream>
 
 #include "catalog/yaml/yaml.h"
 #include "embedded/checks_yaml.h"
 #include "health/check_reader.h"
+#include "health/port_checks.h"
 
 namespace stoker::health {
 namespace {
@@ -63,6 +65,7 @@ std::vector<Check> built_in_checks() {
     fmt::print(stderr, "{}\n", checks.error().message());
     std::abort();
   }
+  std::ranges::move(port_checks(), std::back_inserter(*checks));
   return *std::move(checks);
 }
 

@@ -10,7 +10,7 @@
 
 namespace stoker::health {
 
-// health/checks.yaml, in its order.
+// health/checks.yaml, in its order, then those about RDMA ports (health/port_checks.h).
 std::vector<Check> built_in_checks();
 
 struct CheckSet {

@@ -188,6 +188,10 @@ Seen generation(const GpuSnapshot& gpu) {
   return {.value = std::to_string(gpu.info.max_pcie_generation)};
 }
 
+// Behind the name of a NIC that is not as expected.
+constexpr std::string_view nic_missing = ": is not there";
+constexpr std::string_view nic_port_is = ": its port is ";
+
 // Only NICs with an active port can be relied on, so only those are seen.
 Comparison compare_nics(const Snapshot& snapshot, const Expected& expected) {
   Comparison made{.key = "expect.nics", .expected = joined(expected.nics)};
@@ -208,10 +212,10 @@ Comparison compare_nics(const Snapshot& snapshot, const Expected& expected) {
   for (const std::string& name : expected.nics) {
     const auto nic = std::ranges::find(snapshot.devices->nics, name, &NicInfo::name);
     if (nic == snapshot.devices->nics.end()) {
-      made.details.push_back(name + ": is not there");
+      made.details.push_back(fmt::format("{}{}", name, nic_missing));
       wrong = true;
     } else if (nic->port_state != "ACTIVE" && !nic->port_state.empty()) {
-      made.details.push_back(fmt::format("{}: its port is {}", name, nic->port_state));
+      made.details.push_back(fmt::format("{}{}{}", name, nic_port_is, nic->port_state));
       wrong = true;
     }
   }
@@ -257,6 +261,16 @@ std::vector<Comparison> compare(const Snapshot& snapshot, const Expected& expect
       compare_number(snapshot, "expect.pcie_width", expected.pcie_width,
                      [](const GpuSnapshot& gpu) { return of_reading(gpu, FieldId::pcie_width); }));
   return all;
+}
+
+std::vector<std::string> wrong_nics(const Finding& finding) {
+  std::vector<std::string> names;
+  if (finding.rule != rule(RuleId::expected_nics).name) return names;
+  for (const std::string& line : finding.evidence) {
+    const auto at = std::min(line.find(nic_missing), line.find(nic_port_is));
+    if (at != std::string::npos) names.push_back(line.substr(0, at));
+  }
+  return names;
 }
 
 std::vector<Finding> expected_findings(const Snapshot& snapshot, const Expected& expected) {

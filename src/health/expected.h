@@ -46,6 +46,9 @@ struct Comparison {
 // One for each key, in the order of the option table.
 std::vector<Comparison> compare(const store::Snapshot& snapshot, const Expected& expected);
 
+// The RDMA devices that such a finding misses, or whose port is not active; empty: it is about something else.
+std::vector<std::string> wrong_nics(const Finding& finding);
+
 // One for each comparison that differs, or that can't be made although everything has been read.
 std::vector<Finding> expected_findings(const store::Snapshot& snapshot, const Expected& expected);
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "catalog/xid.h"
+#include "fabric/node_ports.h"
 #include "health/gpu_view.h"
 #include "health/recovery.h"
 #include "health/rules.h"
@@ -306,6 +307,45 @@ void check_attribution(const Snapshot& snapshot, std::vector<Finding>& out) {
         "Which pod holds which GPU is not known");
 }
 
+void check_ports(const Snapshot& snapshot, std::vector<Finding>& out) {
+  // Before the first look there is a problem too, and no news.
+  if (snapshot.ports == nullptr || snapshot.ports->at == MonotonicTime{}) return;
+  const RdmaPorts& look = *snapshot.ports;
+  if (!look.problem.empty() || !look.unread.empty()) {
+    Finding finding =
+        make(RuleId::ports_unknown, node_of(snapshot),
+             look.problem.empty() ? "Not all RDMA ports of this node could be listed"
+                                  : "How the RDMA ports of this node are is not known");
+    if (!look.problem.empty()) finding.evidence.push_back(look.problem);
+    std::ranges::copy(look.unread, std::back_inserter(finding.evidence));
+    out.push_back(std::move(finding));
+  }
+  for (const RdmaPort& port : look.ports) {
+    if (port.unread.empty()) continue;
+    Finding finding =
+        make(RuleId::port_unread, fabric::entity_of(port),
+             fmt::format("{} does not tell all of its files", fabric::port_text(port)));
+    finding.evidence = port.unread;
+    out.push_back(std::move(finding));
+  }
+}
+
+// A NIC that is expected and whose port has a finding of its own is one fault, which is told as the port's.
+void explain_nics(std::vector<Finding>& findings) {
+  const auto is_told = [&](const std::string& nic) {
+    return std::ranges::any_of(findings, [&](const Finding& one) {
+      return (one.rule == "port-down" || one.rule == "port-gone") &&
+             one.severity >= Severity::warning && one.state == FindingState::firing &&
+             one.entity.id.starts_with(nic + "/");
+    });
+  };
+  for (Finding& finding : findings) {
+    if (finding.rule != rule(RuleId::expected_nics).name) continue;
+    const auto nics = wrong_nics(finding);
+    if (!nics.empty() && std::ranges::all_of(nics, is_told)) finding.severity = Severity::info;
+  }
+}
+
 }  // namespace
 
 std::vector<Finding> evaluate(const Snapshot& snapshot, const Expected& expected,
@@ -314,6 +354,8 @@ std::vector<Finding> evaluate(const Snapshot& snapshot, const Expected& expected
   std::ranges::move(expected_findings(snapshot, expected), std::back_inserter(findings));
   check_source(snapshot, findings);
   check_attribution(snapshot, findings);
+  check_ports(snapshot, findings);
+  explain_nics(findings);
   const bool telling = store::is_telling(snapshot.source.state);
   const auto silence = telling ? silence_of_all(snapshot) : std::nullopt;
   if (silence) findings.push_back(*silence);

@@ -117,6 +117,7 @@ std::string cut(const std::string& text) {
 // Is its state told now, so that a finding's absence says something?
 bool is_known(const Entity& entity, const NodeView& node) {
   if (entity.kind == EntityKind::node) return node.reading;
+  if (entity.kind == EntityKind::port) return node.ports_known;
   if (entity.kind != EntityKind::gpu && entity.kind != EntityKind::mig &&
       entity.kind != EntityKind::nvlink) {
     return true;

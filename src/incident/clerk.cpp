@@ -57,6 +57,12 @@ void Clerk::set_checks(std::vector<health::Check> checks) {
 }
 
 void Clerk::restore(std::vector<Incident> incidents, const std::vector<ReadMark>& marks) {
+  for (const Incident& incident : incidents) {
+    if (is_over(incident)) continue;
+    for (const Finding& held : incident.findings) {
+      if (held.entity.kind == EntityKind::port) engine_->remember_port(held.rule, held.entity);
+    }
+  }
   book_.restore(std::move(incidents));
   for (const auto& mark : marks) marks_[mark.source] = mark;
   new_boot_ = !marks.empty() && std::ranges::find(marks, boot_, &ReadMark::boot) == marks.end();

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "catalog/xid.h"
 #include "event/judgement.h"
+#include "health/expected.h"
 #include "health/gpu_view.h"
 #include "health/recovery.h"
 
@@ -135,6 +136,52 @@ bool is_of_gpu(const Entity& entity, const NodeView::Gpu& gpu) {
   return id == gpu.uuid || id == gpu.pci.sysfs();
 }
 
+// The RDMA device that a finding is about alone; empty: it is about none, or about several.
+std::string nic_of(const Finding& finding) {
+  if (finding.entity.kind == EntityKind::port)
+    return finding.entity.id.substr(0, finding.entity.id.find('/'));
+  const auto nics = health::wrong_nics(finding);
+  return nics.size() == 1 ? nics.front() : std::string();
+}
+
+// A port's trouble is its card's, where the card has no other port: the kernel's line about it names the card.
+void be_about_nic(Signal& signal, const std::string& nic, const NodeView& node) {
+  const auto found = node.nics.find(nic);
+  if (found == node.nics.end()) return;
+  signal.pci = found->second.sysfs();
+  signal.entity = {EntityKind::nic, signal.pci};
+  signal.about = fmt::format("{} ({})", nic, signal.pci);
+}
+
+// Where a finding about RDMA ports belongs; of any other nothing changes.
+void be_about_ports(Signal& signal, const Finding& finding, const NodeView& node) {
+  // A subnet manager that is not there is one fault, however many ports wait for it.
+  if (finding.rule == "port-not-configured") {
+    signal.entity = {EntityKind::node, node.hostname};
+    return;
+  }
+  const auto nic = nic_of(finding);
+  if (nic.empty()) return;
+  be_about_nic(signal, nic, node);
+  // One card that is missed is that card's trouble.
+  if (finding.entity.kind == EntityKind::node && signal.entity.kind == EntityKind::nic)
+    signal.cause = cause_of_rule("port-down", finding.severity);
+}
+
+void view_ports(const store::Snapshot& snapshot, NodeView& view) {
+  if (snapshot.ports == nullptr) return;
+  view.ports_known = snapshot.ports->problem.empty();
+  std::map<std::string, unsigned> ports;
+  for (const RdmaPort& port : snapshot.ports->ports) {
+    if (port.pci) view.nics[port.device] = *port.pci;
+    ++ports[port.device];
+  }
+  std::erase_if(view.nics, [&](const auto& nic) { return ports[nic.first] > 1; });
+  for (const AbsentRdmaDevice& device : snapshot.ports->absent) {
+    if (device.pci) view.nics[device.device] = *device.pci;
+  }
+}
+
 // Where there is nothing to do, nobody is to be woken.
 Severity severity_of(const Cause& cause, Action action) {
   return action == Action::observe ? std::min(cause.severity, Severity::warning) : cause.severity;
@@ -159,6 +206,7 @@ NodeView view_of(const store::Snapshot& snapshot, std::string boot) {
       if (auto words = owner_words(owner); !words.empty()) view.owners[pid] = std::move(words);
     }
   }
+  view_ports(snapshot, view);
   for (const auto& gpu : snapshot.gpus) {
     auto& seen =
         view.gpus.emplace_back(NodeView::Gpu{gpu.info.pci, gpu.info.uuid, gpu.info.serial,
@@ -225,7 +273,8 @@ std::optional<Signal> signal_of(const Finding& finding, const NodeView& node, Wa
   for (const auto& gpu : node.gpus) {
     if (is_of_gpu(finding.entity, gpu)) be_about_gpu(signal, gpu);
   }
-  if (finding.entity.kind == EntityKind::node) signal.about = fmt::format("Node {}", node.hostname);
+  be_about_ports(signal, finding, node);
+  if (signal.entity.kind == EntityKind::node) signal.about = fmt::format("Node {}", node.hostname);
   signal.severity = finding.severity;
   signal.action = finding.action.value_or(Action::observe);
   signal.of_driver = finding.rule == "recovery-action";

@@ -29,6 +29,9 @@ struct NodeView {
     std::vector<std::string> linked;    // addresses of the GPUs at the other ends of its NVLinks
     std::vector<PciAddress> ports;      // the PCIe port that it sits in; empty: not known
   };
+  // Of RDMA devices that have one port: where they sit. A card's lines in the kernel log name that.
+  std::map<std::string, PciAddress> nics;
+  bool ports_known = true;  // false: how the RDMA ports are is not known now
   std::string hostname;
   std::string boot;      // boot id; empty: not known
   bool reading = false;  // the driver is being read

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "model/pci_address.h"
 
 namespace stoker {
 
@@ -22,11 +23,14 @@ struct RdmaGid {
 struct RdmaPort {
   std::string device;  // "mlx5_0"
   unsigned port = 1;
-  std::string model;       // "MT4129"; empty: not told, as each of these
-  std::string link_layer;  // "InfiniBand", "Ethernet"
-  std::string state;       // "ACTIVE"
-  std::string physical;    // "LinkUp"
-  std::string rate;        // "400 Gb/sec (4X NDR)"
+  std::optional<PciAddress> pci;  // none: a software device (rxe, siw)
+  std::string model;              // "MT4129"; empty: not told, as each of these
+  std::string board;              // "MT_0000000838", the vendor's name of the card
+  std::string firmware;           // "28.39.1002"
+  std::string link_layer;         // "InfiniBand", "Ethernet"
+  std::string state;              // "ACTIVE"
+  std::string physical;           // "LinkUp"
+  std::string rate;               // "400 Gb/sec (4X NDR)"
   std::optional<unsigned> lid;
   std::optional<unsigned> sm_lid;
   std::vector<RdmaGid> gids;
@@ -39,11 +43,21 @@ struct RdmaPort {
   std::vector<std::string> unread;                // "counters/symbol_error: why"
 };
 
+// A device that was there at an earlier look of the same reader.
+struct AbsentRdmaDevice {
+  std::string device;
+  std::optional<PciAddress> pci;
+  bool on_bus = false;  // its PCI function is there still
+  std::string driver;   // of that function: "mlx5_core", "vfio-pci"; empty: none
+  friend bool operator==(const AbsentRdmaDevice&, const AbsentRdmaDevice&) = default;
+};
+
 struct RdmaPorts {
   MonotonicTime at;
   std::vector<RdmaPort> ports;  // by device, mlx5_2 before mlx5_10, and number
   std::string problem;          // why none could be listed (not for want of them); empty: they were
   std::vector<std::string> unread;  // devices whose ports could not be listed: "mlx5_3: why"
+  std::vector<AbsentRdmaDevice> absent;
 };
 
 }  // namespace stoker

@@ -89,6 +89,8 @@ void RdmaPortReader::read_counters(RdmaPort& port, const std::string& folder,
     if (name == "lifespan") continue;  // how long the driver keeps what it read: a setting
     const auto file = fmt::format("{}/{}", group, name);
     const auto text = env_.read_file(folder + file, sysfs_page);
+    // Its port is being taken away.
+    if (!text && text.error().code() == ErrorCode::not_found) continue;
     if (!text) {
       refused_[port.device] = fmt::format("{}: {}", file, text.error().describe());
       return;
@@ -99,18 +101,42 @@ void RdmaPortReader::read_counters(RdmaPort& port, const std::string& folder,
   }
 }
 
-RdmaPort RdmaPortReader::read_port(const std::string& device, const std::string& folder,
-                                   unsigned number) {
+RdmaPort RdmaPortReader::read_settings(const std::string& device, const std::string& folder,
+                                       unsigned number) const {
+  const auto of_device = fmt::format("{}/{}/", rdma_class, device);
   RdmaPort port{.device = device, .port = number};
-  port.model = sysfs_line(env_, fmt::format("{}/{}/hca_type", rdma_class, device));
+  if (const auto link = env_.read_link(of_device + "device")) {
+    const auto pci = PciAddress::parse(link->substr(link->rfind('/') + 1));
+    if (pci) port.pci = *pci;
+  }
+  port.model = sysfs_line(env_, of_device + "hca_type");
+  port.board = sysfs_line(env_, of_device + "board_id");
+  port.firmware = sysfs_line(env_, of_device + "fw_ver");
   port.link_layer = sysfs_line(env_, folder + "link_layer");
-  port.state = word_after_number(needed(port, folder, "state"));
-  port.physical = word_after_number(needed(port, folder, "phys_state"));
-  port.rate = sysfs_line(env_, folder + "rate");
   port.lid = hexadecimal(sysfs_line(env_, folder + "lid"));
   port.sm_lid = hexadecimal(sysfs_line(env_, folder + "sm_lid"));
   port.gids = read_gids(env_, folder);
   read_netdev(env_, port);
+  return port;
+}
+
+RdmaPort RdmaPortReader::settings_of(const std::string& device, const std::string& folder,
+                                     unsigned number) {
+  const auto now = env_.clock().monotonic();
+  const auto known = settings_.find(folder);
+  if (known != settings_.end() && now - known->second.at < pace_.settings)
+    return known->second.port;
+  auto port = read_settings(device, folder, number);
+  if (pace_.settings > Nanoseconds{0}) settings_[folder] = {now, port};
+  return port;
+}
+
+RdmaPort RdmaPortReader::read_port(const std::string& device, const std::string& folder,
+                                   unsigned number) {
+  RdmaPort port = settings_of(device, folder, number);
+  port.state = word_after_number(needed(port, folder, "state"));
+  port.physical = word_after_number(needed(port, folder, "phys_state"));
+  port.rate = sysfs_line(env_, folder + "rate");
   for (const std::string_view group : {"counters", "hw_counters"}) {
     if (!refused_.contains(device)) read_counters(port, folder, group);
   }
@@ -119,29 +145,53 @@ RdmaPort RdmaPortReader::read_port(const std::string& device, const std::string&
   return port;
 }
 
+void RdmaPortReader::read_device(const std::string& device, RdmaPorts& out) {
+  if (pace_.on_device) pace_.on_device(device);
+  const auto ports = fmt::format("{}/{}/ports/", rdma_class, device);
+  auto numbers = env_.list_folder(ports);
+  if (!numbers) {
+    out.unread.push_back(fmt::format("{}: {}", device, numbers.error().describe()));
+    return;
+  }
+  std::ranges::sort(*numbers, natural_less);
+  for (const auto& number : *numbers) {
+    const auto value = whole_number<unsigned>(number);
+    if (!value || out.ports.size() >= most_ports) continue;
+    out.ports.push_back(read_port(device, ports + number + "/", *value));
+    if (met_.size() < most_ports) met_[device] = {.device = device, .pci = out.ports.back().pci};
+  }
+}
+
+// A device that comes back is a new one: another driver, perhaps another card.
+void RdmaPortReader::find_absent(const std::vector<std::string>& present, RdmaPorts& out) {
+  for (auto& [name, device] : met_) {
+    if (std::ranges::find(present, name) != present.end()) continue;
+    refused_.erase(name);
+    std::erase_if(settings_, [&](const auto& known) { return known.second.port.device == name; });
+    if (device.pci) {
+      const auto folder = "/sys/bus/pci/devices/" + device.pci->sysfs();
+      device.on_bus = env_.exists(folder);
+      const auto driver = env_.read_link(folder + "/driver");
+      device.driver = driver ? driver->substr(driver->rfind('/') + 1) : std::string();
+    }
+    out.absent.push_back(device);
+  }
+}
+
 RdmaPorts RdmaPortReader::read() {
   RdmaPorts out{.at = env_.clock().monotonic()};
   auto devices = env_.list_folder(rdma_class);
-  if (!devices) {
-    if (devices.error().code() != ErrorCode::not_found) out.problem = devices.error().describe();
+  // Without the last of them the folder stays, but not without the module (ib_core).
+  if (!devices && devices.error().code() != ErrorCode::not_found) {
+    out.problem = devices.error().describe();
     return out;
   }
-  std::ranges::sort(*devices, natural_less);
-  for (const auto& device : *devices) {
-    if (left_out_.contains(device)) continue;
-    const auto ports = fmt::format("{}/{}/ports/", rdma_class, device);
-    auto numbers = env_.list_folder(ports);
-    if (!numbers) {
-      out.unread.push_back(fmt::format("{}: {}", device, numbers.error().describe()));
-      continue;
-    }
-    std::ranges::sort(*numbers, natural_less);
-    for (const auto& number : *numbers) {
-      const auto value = whole_number<unsigned>(number);
-      if (!value || out.ports.size() >= most_ports) continue;
-      out.ports.push_back(read_port(device, ports + number + "/", *value));
-    }
+  auto names = devices.value_or(std::vector<std::string>());
+  std::ranges::sort(names, natural_less);
+  for (const auto& device : names) {
+    if (!left_out_.contains(device)) read_device(device, out);
   }
+  find_absent(names, out);
   return out;
 }
 

@@ -2,6 +2,8 @@
 // (Documentation/ABI/stable/sysfs-class-infiniband in the Linux source).
 #pragma once
 
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
 
@@ -9,6 +11,15 @@
 #include "os/env.h"
 
 namespace stoker::os {
+
+// How somebody reads who does so for days.
+struct PortReadPace {
+  // How long what people set is taken to be as it was read: model, firmware, link layer, LIDs, GIDs, MTU, ECN. A port has
+  // up to 256 GIDs, each a file. 0: read each time.
+  Nanoseconds settings{0};
+  // Told before each device is read, which may never end.
+  std::function<void(const std::string& device)> on_device;
+};
 
 // Reads ports again and again. A card whose firmware refuses a register makes the kernel log an error at each read, as
 // the cards in NVIDIA's HGX B200 boards that belong to the fabric manager do
@@ -18,12 +29,23 @@ namespace stoker::os {
 class RdmaPortReader {
  public:
   // `left_out`: names of devices of which nothing is read. `env` has to outlive this.
-  explicit RdmaPortReader(const Env& env, std::set<std::string> left_out = {})
-      : env_(env), left_out_(std::move(left_out)) {}
+  explicit RdmaPortReader(const Env& env, std::set<std::string> left_out = {},
+                          PortReadPace pace = {})
+      : env_(env), left_out_(std::move(left_out)), pace_(std::move(pace)) {}
 
   RdmaPorts read();
 
  private:
+  struct Settings {
+    MonotonicTime at;
+    RdmaPort port;  // with nothing else of it
+  };
+
+  RdmaPort read_settings(const std::string& device, const std::string& folder,
+                         unsigned number) const;
+  RdmaPort settings_of(const std::string& device, const std::string& folder, unsigned number);
+  void read_device(const std::string& device, RdmaPorts& out);
+  void find_absent(const std::vector<std::string>& present, RdmaPorts& out);
   RdmaPort read_port(const std::string& device, const std::string& folder, unsigned number);
   [[nodiscard]] std::string needed(RdmaPort& port, const std::string& folder,
                                    const std::string& file) const;
@@ -31,7 +53,10 @@ class RdmaPortReader {
 
   const Env& env_;
   const std::set<std::string> left_out_;
-  std::map<std::string, std::string> refused_;  // device: "counters/symbol_error: why"
+  const PortReadPace pace_;
+  std::map<std::string, std::string> refused_;   // device: "counters/symbol_error: why"
+  std::map<std::string, Settings> settings_;     // by folder
+  std::map<std::string, AbsentRdmaDevice> met_;  // all devices that were ever seen, by name
 };
 
 }  // namespace stoker::os

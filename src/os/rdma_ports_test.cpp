@@ -110,6 +110,48 @@ TEST_F(RdmaPortFiles, APortOrADeviceThatTellsNoStateIsSaidToBeUnread) {
   EXPECT_EQ(read.unread[0].rfind("mlx5_1: ", 0), 0U);
 }
 
+TEST_F(RdmaPortFiles, WhatPeopleSetIsReadAnewOnlyWhenItIsOldAndCountersAlways) {
+  put_port("mlx5_0");
+  std::vector<std::string> asked;
+  RdmaPortReader reader(*env_, {},
+                        {.settings = Seconds(3600),
+                         .on_device = [&](const std::string& device) { asked.push_back(device); }});
+  EXPECT_EQ(reader.read().ports.at(0).mtu, 9000U);
+  put("sys/class/net/eth7/mtu", "1500");
+  put(port("mlx5_0") + "counters/symbol_error", "8");
+  put(port("mlx5_0") + "state", "1: DOWN");
+  const auto again = reader.read();
+  EXPECT_EQ(again.ports.at(0).mtu, 9000U);
+  EXPECT_EQ(again.ports.at(0).counters.at("symbol_error"), 8U);
+  EXPECT_EQ(again.ports.at(0).state, "DOWN");
+  EXPECT_EQ(asked, (std::vector<std::string>{"mlx5_0", "mlx5_0"}));
+}
+
+TEST_F(RdmaPortFiles, ADeviceThatIsNotThereAnyMoreIsLookedForOnTheBus) {
+  put_port("mlx5_0");
+  put("sys/bus/pci/devices/0000:1b:00.0/vendor", "0x15b3");
+  fs::create_directory_symlink("../../../bus/pci/devices/0000:1b:00.0",
+                               root_ / "sys/class/infiniband/mlx5_0/device");
+  RdmaPortReader reader(*env_);
+  const auto first = reader.read();
+  EXPECT_EQ(first.ports.at(0).pci, *PciAddress::parse("0000:1b:00.0"));
+  EXPECT_TRUE(first.absent.empty());
+  fs::remove_all(root_ / "sys/class/infiniband/mlx5_0");
+  fs::create_directories(root_ / "sys/bus/pci/drivers/vfio-pci");
+  fs::create_directory_symlink("../../../../bus/pci/drivers/vfio-pci",
+                               root_ / "sys/bus/pci/devices/0000:1b:00.0/driver");
+  const auto given = reader.read();
+  ASSERT_EQ(given.absent.size(), 1U);
+  EXPECT_TRUE(given.absent[0].on_bus);
+  EXPECT_EQ(given.absent[0].driver, "vfio-pci");
+  fs::remove_all(root_ / "sys/bus/pci/devices/0000:1b:00.0");
+  fs::remove_all(root_ / "sys/class/infiniband");
+  const auto gone = reader.read();
+  ASSERT_EQ(gone.absent.size(), 1U);
+  EXPECT_FALSE(gone.absent[0].on_bus);
+  EXPECT_TRUE(gone.problem.empty());
+}
+
 TEST_F(RdmaPortFiles, WhatIsLeftOutIsNotReadAndANodeWithoutCardsHasNoProblem) {
   EXPECT_TRUE(RdmaPortReader(*env_).read().problem.empty());
   put_port("mlx5_0");

@@ -17,6 +17,7 @@
 #include "device/api.h"
 #include "model/attribution.h"
 #include "model/node_devices.h"
+#include "model/rdma_port.h"
 #include "model/reading.h"
 
 namespace stoker::store {
@@ -80,6 +81,9 @@ struct Snapshot {
   std::vector<GpuSnapshot> gpus;  // every GPU seen since start, lost ones too, by PCI address
   // Where GPUs and NICs hang, as sysfs told last; nullptr: not read yet.
   std::shared_ptr<const NodeDevices> devices;
+  // The ports of its RDMA cards, as sysfs told last; nullptr: nothing looks at them (a replay). Before the first look (`at`
+  // is 0 then), and where the looks stopped coming, there are none, and `problem` says so.
+  std::shared_ptr<const RdmaPorts> ports;
   // Whose the processes and the GPUs are; nullptr: nothing looks for it (a replay).
   std::shared_ptr<const Attribution> attribution;
   ReadingSet node;

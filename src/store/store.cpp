@@ -87,13 +87,25 @@ void forget_ports(Snapshot& snapshot, MonotonicTime at) {
   snapshot.devices = std::make_shared<const NodeDevices>(std::move(stale));
 }
 
+// What they are now nobody knows. `device`: where the look hangs.
+void forget_rdma_ports(Snapshot& snapshot, MonotonicTime at, const std::string& device) {
+  auto problem = overdue("RDMA ports", at, snapshot.taken_at);
+  if (!device.empty()) problem += " at " + device;
+  snapshot.ports =
+      std::make_shared<const RdmaPorts>(RdmaPorts{.at = at, .problem = std::move(problem)});
+}
+
 }  // namespace
 
 Store::Store(const Clock& clock, StoreOptions options)
     : clock_(clock), options_(std::move(options)), allowed_(allowed_ages(options_)) {
   now_.hostname = options_.hostname;
   now_.simulated_profile = options_.simulated_profile;
-  now_.source.since = clock_.monotonic();
+  now_.source.since = ports_at_ = clock_.monotonic();
+  if (options_.ports_period > Nanoseconds{0}) {
+    now_.ports = std::make_shared<const RdmaPorts>(
+        RdmaPorts{.problem = "the RDMA ports have not been looked at yet"});
+  }
 }
 
 void Store::on_status(const device::SourceStatus& status) {
@@ -234,6 +246,19 @@ void Store::on_node_devices(NodeDevices devices) {
   devices_at_ = clock_.monotonic();
 }
 
+void Store::on_rdma_ports(RdmaPorts ports) {
+  auto kept = std::make_shared<const RdmaPorts>(std::move(ports));
+  const MutexLock lock(mutex_);
+  now_.ports = std::move(kept);
+  ports_at_ = clock_.monotonic();
+  ports_device_.clear();
+}
+
+void Store::on_rdma_device(const std::string& device) {
+  const MutexLock lock(mutex_);
+  ports_device_ = device;
+}
+
 void Store::on_attribution(Attribution attribution) {
   auto kept = std::make_shared<const Attribution>(std::move(attribution));
   const MutexLock lock(mutex_);
@@ -246,11 +271,15 @@ Snapshot Store::snapshot() const {
   Snapshot copy;
   MonotonicTime attribution_at;
   MonotonicTime devices_at;
+  MonotonicTime ports_at;
+  std::string ports_device;
   {
     const MutexLock lock(mutex_);
     copy = now_;
     attribution_at = attribution_at_;
     devices_at = devices_at_;
+    ports_at = ports_at_;
+    ports_device = ports_device_;
   }
   copy.taken_at = clock_.monotonic();
   copy.wall = clock_.wall();
@@ -263,6 +292,8 @@ Snapshot Store::snapshot() const {
   }
   if (is_overdue(devices_at, copy.taken_at, options_.devices_period))
     forget_ports(copy, devices_at);
+  if (is_overdue(ports_at, copy.taken_at, options_.ports_period))
+    forget_rdma_ports(copy, ports_at, ports_device);
   return copy;
 }
 

@@ -28,6 +28,7 @@ struct StoreOptions {
   // before is not for ever. 0: never stale (a recording has them once).
   Nanoseconds attribution_period{0};
   Nanoseconds devices_period{0};
+  Nanoseconds ports_period{0};
 };
 
 // What is kept is bounded, whatever a driver or a broken probe tells; the rest is dropped and counted.
@@ -78,6 +79,10 @@ class Store final : public device::Listener {
   void on_node_costs(const std::vector<device::CallCost>& costs) EXCLUDES(mutex_);
   // From sample/devices_watch; os/node_devices.h bounds them.
   void on_node_devices(NodeDevices devices) EXCLUDES(mutex_);
+  // From sample/ports_watch; os/rdma_ports.h bounds them.
+  void on_rdma_ports(RdmaPorts ports) EXCLUDES(mutex_);
+  // The look under way has come to this device.
+  void on_rdma_device(const std::string& device) EXCLUDES(mutex_);
   // From cluster/attribution_watch, which bounds it.
   void on_attribution(Attribution attribution) EXCLUDES(mutex_);
 
@@ -94,6 +99,8 @@ class Store final : public device::Listener {
   Snapshot now_ GUARDED_BY(mutex_);  // without staleness
   MonotonicTime attribution_at_ GUARDED_BY(mutex_);
   MonotonicTime devices_at_ GUARDED_BY(mutex_);
+  MonotonicTime ports_at_ GUARDED_BY(mutex_);
+  std::string ports_device_ GUARDED_BY(mutex_);
 };
 
 }  // namespace stoker::store

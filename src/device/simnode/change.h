@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "device/sim/state.h"
 #include "device/simnode/kernel_log.h"
+#include "device/simnode/port_files.h"
 #include "device/simnode/sim_node.h"
 
 namespace stoker::simnode {
@@ -38,6 +39,8 @@ struct Change {
   const std::vector<unsigned>& gpus;  // rows that the request means; never empty
   std::vector<KernelLine> lines;
   std::vector<RootChange> root;
+  std::vector<PortChange> ports;
+  std::string folder;  // of the root, to see what there is
 
   [[nodiscard]] sim::Gpu& gpu(unsigned row) const { return state.gpus[row]; }
 };

@@ -32,6 +32,9 @@ void heal_driver(Change& change) {
   driver.permission_denied = 0;
   driver.global_lock = 0;
   for (auto& fault : change.state.faults) fault = {};
+  for (auto& device : rdma_devices(change.folder)) {
+    change.ports.push_back({.kind = PortChange::Kind::back, .device = std::move(device)});
+  }
   if (driver.loaded != 0) return;
   driver.loaded = 1;
   ++driver.load_count;

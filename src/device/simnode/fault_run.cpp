@@ -30,6 +30,7 @@ struct Outcome {
   Result<std::string> words{""};
   std::vector<KernelLine> lines;
   std::vector<RootChange> root;
+  std::vector<PortChange> ports;
   std::uint64_t now_ns = 0;
 };
 
@@ -138,16 +139,21 @@ Result<std::string> run_change(sim::StateFile& file, const Place& place, Apply a
       outcome.words = fail(gpus.error());
       return;
     }
-    Change change{state, outcome.now_ns, request, *gpus, {}, {}};
+    Change change{state, outcome.now_ns, request, *gpus, {}, {}, {}, place.root()};
     outcome.words = apply(change);
     outcome.lines = std::move(change.lines);
     outcome.root = std::move(change.root);
+    outcome.ports = std::move(change.ports);
   });
   if (!written) return fail(written.error());
   if (!outcome.words) return outcome.words;
   if (auto printed = print_lines(file, place, outcome); !printed) return fail(printed.error());
   for (const auto& change : outcome.root) {
     if (auto changed = change_root(file, place, change); !changed) return fail(changed.error());
+  }
+  for (const auto& change : outcome.ports) {
+    if (auto changed = change_port(place.root(), place.aside(), change); !changed)
+      return fail(changed.error());
   }
   if (auto changed = show_processes(file, place); !changed) return fail(changed.error());
   return outcome.words;

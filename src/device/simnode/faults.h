@@ -62,6 +62,11 @@ void count_uncorrected(sim::EccFacts& ecc, std::uint64_t number);
 void mark_row(Change& change, unsigned row);
 void fail_row(Change& change, unsigned row);
 void lose_gpu(Change& change, unsigned row);
+// faults_ports.cpp: RDMA ports
+Result<std::string> apply_port_down(Change& change);
+Result<std::string> apply_port_slow(Change& change);
+Result<std::string> apply_port_up(Change& change);
+Result<std::string> apply_port_count(Change& change);
 // faults_software.cpp: what operators and users do
 Result<std::string> apply_mig_mode(Change& change);
 Result<std::string> apply_mig_create(Change& change);
