@@ -2,7 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
+#include <cerrno>
 #include <charconv>
 #include <utility>
 
@@ -17,6 +23,8 @@ constexpr const char* rdma_class = "/sys/class/infiniband";
 constexpr std::size_t most_ports = 256;
 constexpr std::size_t most_gids = 256;  // of a port; mlx5 has that many
 constexpr unsigned priorities = 8;
+constexpr std::size_t most_opened =
+    4096;  // 64 ports with their counters; of more, some are opened each time
 
 // "0x1a" (lid_show)
 std::optional<unsigned> hexadecimal(std::string_view text) {
@@ -25,6 +33,13 @@ std::optional<unsigned> hexadecimal(std::string_view text) {
   const auto* const end = text.data() + text.size();
   const auto [read, code] = std::from_chars(text.data() + 2, end, number, 16);
   return code == std::errc{} && read == end ? std::optional(number) : std::nullopt;
+}
+
+Result<std::string> read_start(const UniqueFd& file, const std::string& path) {
+  std::array<char, sysfs_page> text{};
+  const auto size = ::pread(file.get(), text.data(), text.size(), 0);
+  if (size < 0) return fail(Error::from_errno(errno, "read " + path));
+  return std::string(text.data(), static_cast<std::size_t>(size));
 }
 
 bool is_set(std::string_view gid) { return gid.find_first_not_of("0:") != std::string_view::npos; }
@@ -68,10 +83,37 @@ void read_netdev(const Env& env, RdmaPort& port) {
 
 }  // namespace
 
+// To look a path up costs far more than to read a file that is open. One that was replaced, or whose device went away and came
+// back, is opened anew.
+Result<std::string> RdmaPortReader::content(const std::string& path) {
+  if (pace_.settings == Nanoseconds{0}) return env_.read_file(path, sysfs_page);
+  if (const auto known = opened_.find(path); known != opened_.end()) {
+    struct stat status{};
+    if (::fstat(known->second.get(), &status) == 0 && status.st_nlink > 0) {
+      if (auto text = read_start(known->second, path)) return text;
+    }
+    opened_.erase(known);
+  }
+  auto opened = env_.open(path, O_NONBLOCK);
+  if (!opened) return fail(opened.error());
+  auto text = read_start(*opened, path);
+  if (text && opened_.size() < most_opened) opened_.emplace(path, std::move(*opened));
+  return text;
+}
+
+// What counters a port has does not change while its driver is loaded.
+Result<std::vector<std::string>> RdmaPortReader::counters_in(const std::string& folder) {
+  const auto known = names_.find(folder);
+  if (known != names_.end()) return known->second;
+  auto names = env_.list_folder(folder);
+  if (names && pace_.settings > Nanoseconds{0}) names_[folder] = *names;
+  return names;
+}
+
 // What every port has, so that its absence is said.
 std::string RdmaPortReader::needed(RdmaPort& port, const std::string& folder,
-                                   const std::string& file) const {
-  const auto text = env_.read_file(folder + file, sysfs_page);
+                                   const std::string& file) {
+  const auto text = content(folder + file);
   if (text) return std::string(trimmed(text->substr(0, text->find('\n'))));
   port.unread.push_back(fmt::format("{}: {}", file, text.error().describe()));
   return {};
@@ -79,7 +121,7 @@ std::string RdmaPortReader::needed(RdmaPort& port, const std::string& folder,
 
 void RdmaPortReader::read_counters(RdmaPort& port, const std::string& folder,
                                    std::string_view group) {
-  const auto names = env_.list_folder(fmt::format("{}{}", folder, group));
+  const auto names = counters_in(fmt::format("{}{}", folder, group));
   if (!names) {
     if (names.error().code() != ErrorCode::not_found)
       port.unread.push_back(fmt::format("{}: {}", group, names.error().describe()));
@@ -88,7 +130,7 @@ void RdmaPortReader::read_counters(RdmaPort& port, const std::string& folder,
   for (const auto& name : *names) {
     if (name == "lifespan") continue;  // how long the driver keeps what it read: a setting
     const auto file = fmt::format("{}/{}", group, name);
-    const auto text = env_.read_file(folder + file, sysfs_page);
+    const auto text = content(folder + file);
     // Its port is being taken away.
     if (!text && text.error().code() == ErrorCode::not_found) continue;
     if (!text) {
@@ -127,6 +169,7 @@ RdmaPort RdmaPortReader::settings_of(const std::string& device, const std::strin
   if (known != settings_.end() && now - known->second.at < pace_.settings)
     return known->second.port;
   auto port = read_settings(device, folder, number);
+  std::erase_if(names_, [&](const auto& of_folder) { return of_folder.first.starts_with(folder); });
   if (pace_.settings > Nanoseconds{0}) settings_[folder] = {now, port};
   return port;
 }
@@ -136,7 +179,8 @@ RdmaPort RdmaPortReader::read_port(const std::string& device, const std::string&
   RdmaPort port = settings_of(device, folder, number);
   port.state = word_after_number(needed(port, folder, "state"));
   port.physical = word_after_number(needed(port, folder, "phys_state"));
-  port.rate = sysfs_line(env_, folder + "rate");
+  const auto rate = content(folder + "rate");
+  if (rate) port.rate = std::string(trimmed(rate->substr(0, rate->find('\n'))));
   for (const std::string_view group : {"counters", "hw_counters"}) {
     if (!refused_.contains(device)) read_counters(port, folder, group);
   }
@@ -168,6 +212,9 @@ void RdmaPortReader::find_absent(const std::vector<std::string>& present, RdmaPo
     if (std::ranges::find(present, name) != present.end()) continue;
     refused_.erase(name);
     std::erase_if(settings_, [&](const auto& known) { return known.second.port.device == name; });
+    const auto of_device = fmt::format("{}/{}/", rdma_class, name);
+    std::erase_if(opened_, [&](const auto& known) { return known.first.starts_with(of_device); });
+    std::erase_if(names_, [&](const auto& known) { return known.first.starts_with(of_device); });
     if (device.pci) {
       const auto folder = "/sys/bus/pci/devices/" + device.pci->sysfs();
       device.on_bus = env_.exists(folder);

@@ -6,7 +6,10 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "base/result.h"
+#include "base/unique_fd.h"
 #include "model/rdma_port.h"
 #include "os/env.h"
 
@@ -48,14 +51,19 @@ class RdmaPortReader {
   void find_absent(const std::vector<std::string>& present, RdmaPorts& out);
   RdmaPort read_port(const std::string& device, const std::string& folder, unsigned number);
   [[nodiscard]] std::string needed(RdmaPort& port, const std::string& folder,
-                                   const std::string& file) const;
+                                   const std::string& file);
+  Result<std::string> content(const std::string& path);
+  Result<std::vector<std::string>> counters_in(const std::string& folder);
   void read_counters(RdmaPort& port, const std::string& folder, std::string_view group);
 
   const Env& env_;
   const std::set<std::string> left_out_;
   const PortReadPace pace_;
-  std::map<std::string, std::string> refused_;   // device: "counters/symbol_error: why"
-  std::map<std::string, Settings> settings_;     // by folder
+  std::map<std::string, std::string> refused_;  // device: "counters/symbol_error: why"
+  std::map<std::string, Settings> settings_;    // by folder
+  // Of a reader with a pace: files that were opened once, and the names in a folder of counters.
+  std::map<std::string, UniqueFd> opened_;
+  std::map<std::string, std::vector<std::string>> names_;
   std::map<std::string, AbsentRdmaDevice> met_;  // all devices that were ever seen, by name
 };
 

@@ -127,6 +127,21 @@ TEST_F(RdmaPortFiles, WhatPeopleSetIsReadAnewOnlyWhenItIsOldAndCountersAlways) {
   EXPECT_EQ(asked, (std::vector<std::string>{"mlx5_0", "mlx5_0"}));
 }
 
+TEST_F(RdmaPortFiles, AFileThatWasReplacedIsOpenedAnew) {
+  put_port("mlx5_0");
+  RdmaPortReader reader(*env_, {}, {.settings = Seconds(3600)});
+  reader.read();
+  const fs::path file = root_ / port("mlx5_0") / "counters/symbol_error";
+  put(port("mlx5_0") + "counters/.new", "9");
+  fs::rename(root_ / port("mlx5_0") / "counters/.new", file);
+  EXPECT_EQ(reader.read().ports.at(0).counters.at("symbol_error"), 9U);
+  fs::remove(file);
+  const auto gone = reader.read();
+  EXPECT_FALSE(gone.ports.at(0).counters.contains("symbol_error"));
+  EXPECT_TRUE(gone.ports.at(0).unread.empty()) << "a file that is gone is no refusal";
+  EXPECT_TRUE(gone.ports.at(0).counters.contains("out_of_sequence"));
+}
+
 TEST_F(RdmaPortFiles, ADeviceThatIsNotThereAnyMoreIsLookedForOnTheBus) {
   put_port("mlx5_0");
   put("sys/bus/pci/devices/0000:1b:00.0/vendor", "0x15b3");

@@ -25,8 +25,9 @@ struct PortsWatchParts {
 
 class PortsWatch {
  public:
-  // GIDs, MTUs and the like: what people change. Rules about them hold for three times as long (fabric/port_rules.def).
-  static constexpr Nanoseconds settings_period = Seconds(60);
+  // GIDs, MTUs and the like: what people change, 256 files a port. Rules about them hold for twice as long
+  // (fabric/port_rules.def).
+  static constexpr Nanoseconds settings_period = Seconds(300);
 
   explicit PortsWatch(PortsWatchParts parts);
   ~PortsWatch();
