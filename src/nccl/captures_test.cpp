@@ -62,7 +62,7 @@ TEST(Captures, OfTwoCardsNameEachFailureByAllThatItLeft) {
       {"ok", "healthy certain"},
       {"oom", "oom 1 certain"},
       {"order", "collective-mismatch 0 1 possible"},
-      {"p2p", "missing-rank 0 certain"},
+      {"p2p", "missing-rank 0 likely"},
       {"raise", "user-code 1 certain"},
       {"shape", "collective-mismatch 0 1 certain"},
       {"sigkill", "missing-rank 1 likely"},

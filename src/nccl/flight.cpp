@@ -164,7 +164,9 @@ void read_config(const Item& config, const Item& status, Dump& dump, int rank) {
     group.members = ranks_of(config[at]["ranks"]);
     group.size = static_cast<int>(group.members.size());
   }
-  for (std::size_t at = 0; at < status.size(); ++at) {
+  // torch 2.11 writes the number of a send or receive there too, which each rank counts for itself (seen on two H200).
+  const bool mixed = !dump.transfers.empty();
+  for (std::size_t at = 0; at < status.size() && !mixed; ++at) {
     // Keyed by the group's number, which is its name where torch itself named it.
     const auto name = shown(status.key(at).text(), 100);
     if (!dump.groups.contains(name)) continue;

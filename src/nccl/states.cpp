@@ -196,9 +196,51 @@ StateVerdict all_wait(const GroupStates& group, const Waiting& waiting) {
   return verdict;
 }
 
+// SEND, RECV, and the batches of them: torch's OpType.
+bool is_transfer(const Op& op) {
+  const auto word = lowered(op.name);
+  return word == "send" || word == "recv" || word == "recvanysource" || word == "coalesced" ||
+         contains(word, "batch_isend");
+}
+
+bool has_transfers(const GroupStates& group) {
+  return std::ranges::any_of(group.ranks, [](const auto& each) {
+    return std::ranges::any_of(each.second.ops,
+                               [](const auto& op) { return is_transfer(op.second); });
+  });
+}
+
+// A watchdog's numbers of sends and receives are those of one rank, and its line does not say with whom. Of two ranks it
+// is the other.
+StateVerdict judge_transfer(const GroupStates& group, const Waiting& waiting) {
+  StateVerdict verdict{.verdict = Class::unknown, .confidence = Confidence::unknown};
+  const auto one =
+      fmt::format("{} {} in {}", rank_list(waiting.ranks),
+                  waiting.ranks.size() == 1 ? "waits" : "wait", waiting_text(group, waiting));
+  add_evidence(verdict, group, waiting.ranks, 4);
+  if (group.members.size() == 2 && waiting.ranks.size() == 1) {
+    for (const auto member : group.members) {
+      if (member != waiting.ranks.front()) verdict.ranks.push_back(member);
+    }
+    verdict.verdict = Class::missing_rank;
+    verdict.confidence = Confidence::likely;
+    verdict.why = fmt::format("{}, and the only other rank, {}, does not wait in its part of it",
+                              one, verdict.ranks.front());
+    return verdict;
+  }
+  verdict.why = fmt::format(
+      "{}; with whom, these lines don't tell, and each rank numbers its own sends and receives: "
+      "the "
+      "flight recorder's dumps of all ranks do",
+      one);
+  return verdict;
+}
+
 std::optional<StateVerdict> judge_waiting(const GroupStates& group, const Job& job) {
   const auto waiting = waiting_of(group);
   if (waiting.ranks.empty()) return std::nullopt;
+  if (group.source == StateSource::log && has_transfers(group))
+    return judge_transfer(group, waiting);
   auto behind = ranks_behind(group, waiting);
   if (!behind.empty()) return missing(group, waiting, std::move(behind), Confidence::certain);
   if (auto mismatch = mismatch_at(group, waiting.number)) return mismatch;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "nccl/nccl_test_support.h"
@@ -188,6 +189,78 @@ TEST(WaitGraph, FollowsAWaitThatEndsInARankOutsideTheRing) {
                                     groups().call("2", "all_reduce", 1, "completed")});
   EXPECT_EQ(verdict.verdict, Class::missing_rank) << verdict.summary;
   EXPECT_EQ(verdict.ranks, std::vector<int>{2}) << verdict.summary;
+}
+
+// As two H200 wrote it (torch 2.11, NCCL 2.28.9): a receive whose send was never issued.
+constexpr const char* receive_lines =
+    "[rank1]:[E1129 17:27:35.876856623 ProcessGroupNCCL.cpp:689] [Rank 1] Watchdog caught "
+    "collective operation "
+    "timeout: WorkNCCL(SeqNum=2, OpType=RECV, NumelIn=262144, NumelOut=262144, Timeout(ms)=10000) "
+    "ran for 10097 "
+    "milliseconds before timing out.\n"
+    "[rank1]:[E1129 17:27:35.877001687 ProcessGroupNCCL.cpp:2303] [PG ID 0 PG GUID 0(default_pg) "
+    "Rank 1]  failure "
+    "detected by watchdog at work sequence id: 2 PG status: last enqueued work: 2, last completed "
+    "work: 1\n"
+    "[rank0]:[E1129 17:27:39.176766205 ProcessGroupNCCL.cpp:1914] [PG ID 0 PG GUID 0(default_pg) "
+    "Rank 0] Received a "
+    "dump signal due to a collective timeout from  rank 1 and we will try our best to dump the "
+    "debug info. Last "
+    "enqueued NCCL work: 1, last completed NCCL work: 1.\n";
+
+std::string started(int ranks) {
+  std::string log;
+  for (int rank = 0; rank < ranks; ++rank) {
+    for (const auto* what : {"START", "COMPLETE"})
+      log += fmt::format(
+          "node-a:70{0}:70{0} [{0}] NCCL INFO ncclCommInitRank comm 0x55 rank {0} nranks {1} "
+          "cudaDev {0} "
+          "nvmlDev {0} busId {0}000 commId 0xd9 - Init {2}\n",
+          rank, ranks, what);
+  }
+  return log;
+}
+
+TEST(WaitGraph, OfTwoRanksBlamesTheOtherForAReceiveThatTimedOut) {
+  const auto verdict = judge_text(started(2) + receive_lines);
+  EXPECT_EQ(said(verdict), "missing-rank 0 likely") << verdict.summary;
+  EXPECT_EQ(verdict.summary.find("never called RECV"), std::string::npos) << verdict.summary;
+}
+
+TEST(WaitGraph, OfMoreBlamesNobodyByTheNumbersOfSendsAndReceives) {
+  const auto verdict = judge_text(started(4) + receive_lines);
+  EXPECT_EQ(verdict.verdict, Class::unknown) << verdict.summary;
+  EXPECT_TRUE(verdict.ranks.empty());
+  EXPECT_NE(verdict.summary.find("flight recorder's dumps"), std::string::npos) << verdict.summary;
+}
+
+// Counts of two communicators while two H200 stood in each other's, of which the third had made the others.
+std::string crossed(int number) {
+  std::string comms;
+  for (const auto& [hash, first, second] :
+       {std::tuple{"0x26fed306a573cda6", 1, 2}, std::tuple{"0x91ea71693c72afeb", 2, 1},
+        std::tuple{"0x9d89b8d5198601bd", 3, 3}}) {
+    comms += fmt::format(
+        R"({}{{"hash": "{}", "size": 2, "ranks": [{{"rank": 0, "host": "192.0.2.2", "pid": 7, "collective_counts": {{"AllReduce": {}}}}}, {{"rank": 1, "host": "192.0.2.2", "pid": 8, "collective_counts": {{"AllReduce": {}}}}}], "missing_ranks": []}})",
+        comms.empty() ? "" : ", ", hash, first + number, second + number);
+  }
+  return fmt::format("{{\n\"nccl_version\": \"2.28.9\", \"communicators\": [{}]\n}}\n", comms);
+}
+
+TEST(WaitGraph, OfRasBlamesNeitherOfTwoThatAreBehindEachOther) {
+  Facts once;
+  read_text(once, "ras", crossed(0));
+  EXPECT_EQ(said(judge(once).front()), "collective-mismatch 0 1 possible")
+      << judge(once).front().summary;
+  Facts twice;
+  read_text(twice, "ras 1", crossed(0));
+  read_text(twice, "ras 2", crossed(0));
+  EXPECT_EQ(said(judge(twice).front()), "collective-mismatch 0 1 likely")
+      << judge(twice).front().summary;
+  Facts goes_on;
+  read_text(goes_on, "ras 1", crossed(0));
+  read_text(goes_on, "ras 2", crossed(4));
+  EXPECT_EQ(judge(goes_on).front().verdict, Class::healthy) << judge(goes_on).front().summary;
 }
 
 }  // namespace
