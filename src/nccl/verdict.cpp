@@ -198,9 +198,9 @@ void judge_equal(const Job& job, const Facts& facts, Verdict& verdict) {
     verdict.confidence = Confidence::likely;
     verdict.summary = "every rank called more collectives between two answers of RAS";
   } else if (compared && job.ras.size() < 2) {
-    verdict.verdict = Class::healthy;
-    verdict.confidence = Confidence::possible;
-    verdict.summary = "no rank is behind another, at the time when this was written";
+    verdict.summary =
+        "no rank is behind another, at the time when this was written: so it is with a job that goes "
+        "on, and with one that stands still as a whole";
   } else if (compared) {
     verdict.summary =
         "no rank is behind another, and none called anything between two answers: the job computes "

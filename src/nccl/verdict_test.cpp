@@ -292,7 +292,7 @@ TEST(Verdict, OfRasInJsonBlamesTheLowestCountAndTheProcessThatIsGone) {
             "missing-rank 1 possible")
       << "a rank that is late for a moment looks the same";
   EXPECT_EQ(said(judge_text(answer(rank(0, 5) + "," + rank(1, 5) + "," + rank(2, 5), ""))),
-            "healthy possible");
+            "unknown unknown");
   EXPECT_EQ(said(judge_text(answer(rank(0, 5) + "," + rank(1, 5),
                                    "{\"rank\":2,\"host\":\"192.0.2.3\",\"pid\":8}"))),
             "dead-rank 2 likely");
