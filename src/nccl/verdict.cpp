@@ -199,7 +199,8 @@ void judge_equal(const Job& job, const Facts& facts, Verdict& verdict) {
     verdict.summary = "every rank called more collectives between two answers of RAS";
   } else if (compared && job.ras.size() < 2) {
     verdict.summary =
-        "no rank is behind another, at the time when this was written: so it is with a job that goes "
+        "no rank is behind another, at the time when this was written: so it is with a job that "
+        "goes "
         "on, and with one that stands still as a whole";
   } else if (compared) {
     verdict.summary =
