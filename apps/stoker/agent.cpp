@@ -251,10 +251,12 @@ Agent::Agent(const Settings& settings, std::optional<DataFolder> data, SourcePar
     follow_kernel_log();
   }
   incidents_.start();
+  if (data_ && has_diag_schedule(settings)) schedule_tests(settings);
 }
 
 Agent::~Agent() {
   server_.reset();
+  diag_schedule_.reset();  // its test is told to end
   // What comes from now on nobody has been shown.
   if (recorder_ != nullptr) recorder_->finish("the agent ended");
   source_->stop();               // first, that a probe has all the time there is to leave
@@ -341,6 +343,17 @@ void Agent::watch_jobs(const Settings& settings) {
     parts.arguments.insert(parts.arguments.end(), {"--log", pattern});
   job_inquiry_.emplace(std::move(parts));
   job_inquiry_->start();
+}
+
+void Agent::schedule_tests(const Settings& settings) {
+  diag_schedule_.emplace(DiagScheduleParts{
+      .snapshot = [this] { return store_.snapshot(); },
+      .incidents = [this] { return incidents_.kept(); },
+      .in_maintenance = [this] { return incidents_.maintenance().has_value(); },
+      .tell = [this](std::vector<Finding> found) { incidents_.set_tested(std::move(found)); },
+      .settings = settings,
+      .data = data_->path()});
+  diag_schedule_->start();
 }
 
 std::vector<Finding> Agent::incident_problems() const {

@@ -19,6 +19,7 @@
 #include "device/record/recorder.h"
 #include "device/record/replay.h"
 #include "device/tee.h"
+#include "diag_schedule.h"
 #include "event/kernel_log.h"
 #include "event/nvml_xids.h"
 #include "history/history.h"
@@ -102,6 +103,7 @@ class Agent {
   void watch_jobs(const config::Settings& settings);
   void follow_kernel_log();
   void read_previous_boot();
+  void schedule_tests(const config::Settings& settings);
   void hear(std::vector<Event> events);
   [[nodiscard]] std::vector<Finding> incident_problems() const;
   void open_outboxes(const config::Settings& settings);
@@ -139,8 +141,9 @@ class Agent {
       kernel_log_;              // tells events_, incidents_, service_; none: replay, off
   api::Service service_;        // asks store_, history_, events_ and incidents_
   std::jthread previous_boot_;  // tells events_, incidents_, service_, and ends; none: replay, off
-  CountersWatch counters_watch_;             // tells service_
-  std::unique_ptr<net::HttpServer> server_;  // asks service_
+  CountersWatch counters_watch_;               // tells service_
+  std::optional<DiagSchedule> diag_schedule_;  // tells incidents_; none: replay, off
+  std::unique_ptr<net::HttpServer> server_;    // asks service_
 };
 
 }  // namespace stoker::app

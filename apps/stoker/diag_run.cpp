@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +27,7 @@
 #include "diag_progress.h"
 #include "diag_scope.h"
 #include "diag_state.h"
+#include "diag_yield.h"
 #include "signals.h"
 #include "verbs.h"
 
@@ -37,6 +39,8 @@ using diag::Verdict;
 
 // Until the readings of the last moments are there.
 constexpr Milliseconds after_load{250};
+constexpr Seconds processes_every{1};
+constexpr int lowest_priority = 19;  // setpriority(2)
 constexpr const char* nvls_variable = "NCCL_NVLS_ENABLE";
 
 // The folder of a simulated node: the one that was named, else one that is gone afterwards.
@@ -109,7 +113,12 @@ class DiagRun {
   int run() {
     const SimFolder folder(settings_);
     log::set_level(log::Level::warning);
-    auto node = DiagNode::open(settings_, folder.path(), leave_it_);
+    auto settings = settings_;
+    if (flags_.while_idle) {
+      settings.set(config::OptionId::sample_period_processes, Nanoseconds(processes_every), {});
+      ::setpriority(PRIO_PROCESS, 0, lowest_priority);
+    }
+    auto node = DiagNode::open(settings, folder.path(), leave_it_);
     if (!node) return complain(node.error().describe());
     if (auto ok = folder.make_idle(); !ok) return complain(ok.error().describe());
     const auto snapshot = first_snapshot(**node, stop_);
@@ -133,6 +142,7 @@ class DiagRun {
     if (!choice_.steps.empty() && !stopped_) {
       if (const auto refused = run_steps(**node, snapshot, *gpus)) return *refused;
     }
+    if (choice_.steps.empty() && flags_.while_idle) keep(snapshot);
     if (stopped_) facts_.notes.emplace_back("stopped before the end");
     facts_.seconds = static_cast<double>((system_clock().monotonic() - began_).count()) * 1e-9;
     print();
@@ -166,11 +176,14 @@ class DiagRun {
   void test_cards(DiagNode& node, const diag::Plan& plan, const store::Snapshot& snapshot) {
     DiagProgress progress(plan, !flags_.quiet && ::isatty(STDERR_FILENO) != 0);
     diag::RunWatch watch;
+    YieldWatch yields(node, plan);
+    watch.on_started = [&](int pid) { yields.set_worker(pid); };
     watch.on_began = [&](const diag::Began& began) { progress.on_began(began); };
     watch.on_found = [&](const diag::Measurement& one) { progress.on_found(one); };
     watch.stop = [&] {
       progress.show();
-      return heard_signal();
+      if (heard_signal()) return true;
+      return flags_.while_idle && must_yield(yields);
     };
     diag::WorkerOptions options;
     if (facts_.simulated) {  // no driver's calls are waited for
@@ -190,12 +203,22 @@ class DiagRun {
     auto report = diag::run_in_worker(plan, options, watch);
     load_->end();
     std::this_thread::sleep_for(after_load);
-    facts_.notes = report.notes;
+    std::ranges::move(report.notes, std::back_inserter(facts_.notes));
     if (!report.problem.empty()) facts_.notes.push_back(report.problem);
     add_found(report.found, snapshot, node.samples());
     std::ranges::move(load_->look_again(node, folder_, flags_.allow_busy, stop_, leave_it_),
                       std::back_inserter(results_));
     if (!load_->note().empty()) facts_.notes.push_back(load_->note());
+  }
+
+  // True once: a second time would leave the worker.
+  bool must_yield(const YieldWatch& yields) {
+    if (yielded_) return false;
+    auto why = yields.reason();
+    if (why.empty()) return false;
+    facts_.notes.push_back("given up: " + std::move(why));
+    stopped_ = yielded_ = true;
+    return true;
   }
 
   // Since the last time; once there was one, the run is stopped.
@@ -209,6 +232,7 @@ class DiagRun {
                  diag::LoadSamples samples) {
     diag::JudgeInput input{.cards = traits_of(snapshot, !flags_.mig.empty()),
                            .samples = std::move(samples),
+                           .others_work = are_others_used(snapshot, found),
                            .shared = flags_.allow_busy};
     if (history_) {
       auto earlier = history_->earlier(input.cards);
@@ -306,6 +330,7 @@ class DiagRun {
   std::string folder_;            // of a simulated node; empty: this machine's cards
   Signals signals_;
   bool stopped_ = false;
+  bool yielded_ = false;
   const AskedToStop leave_it_ = [this] { return heard_signal(); };
   const AskedToStop stop_ = [this] {
     heard_signal();

@@ -22,6 +22,7 @@ struct DiagFlags {
   std::vector<std::string> faults;
   bool list = false;
   bool quiet = false;
+  bool while_idle = false;
   bool history = true;
   std::string output = "table";
 };

@@ -119,6 +119,11 @@ void IncidentDesk::set_checks(health::CheckSet checks) {
   check_problems_ = std::move(checks.findings);
 }
 
+void IncidentDesk::set_tested(std::vector<Finding> found) {
+  const MutexLock lock(mutex_);
+  clerk_.set_tested(std::move(found));
+}
+
 std::vector<Finding> IncidentDesk::checked() const {
   const MutexLock lock(mutex_);
   return clerk_.checked();

@@ -71,6 +71,8 @@ class IncidentDesk {
   void set_expected(health::Expected expected) EXCLUDES(mutex_);
   // What is remembered of a check that stays as it was is kept.
   void set_checks(health::CheckSet checks) EXCLUDES(mutex_);
+  // What active tests found of the cards, until it is set anew.
+  void set_tested(std::vector<Finding> found) EXCLUDES(mutex_);
   // What the checks found at the last look, and is more than suspected.
   [[nodiscard]] std::vector<Finding> checked() const EXCLUDES(mutex_);
 

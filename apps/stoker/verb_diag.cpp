@@ -26,6 +26,7 @@ constexpr const char* diag_examples = R"(Examples:
 
 A card that somebody uses is refused unless --allow-busy is given. Nothing is changed on a card, and Ctrl-C gives
 everything back; a card that hangs has two minutes for that, and a second Ctrl-C does not wait. Results are kept in diag.db of the data folder, by serial number, and compared with. A test that was not made is "not tested", and never a pass.
+The agent tests cards that have been idle for long by itself where the option diag.idle says so (stoker config show).
 As a Slurm prolog, epilog or HealthCheckProgram, or in a Kubernetes Job: the exit code is the verdict.
 Exit codes: 0 tests passed, and the others have nothing to test here; 1 a test failed; 2 none passed, a test could not be
 made, a card is lost, hung or busy, or wrong usage.)";
@@ -83,6 +84,10 @@ void add_diag_verb(CLI::App& app, int& exit_code) {
   verb->add_option("--fault", flags->faults,
                    "A fault of simulated cards: NAME[=VALUE][@GPU]; see --list")
       ->type_name("FAULT");
+  verb->add_flag("--while-idle", flags->while_idle,
+                 "Stop as soon as somebody else is on a card, or whoever started this is gone; at "
+                 "lowest priority; keep the results of level 1 too. What the option diag.idle runs")
+      ->excludes("--allow-busy");
   verb->add_flag("--list", flags->list, "List tests and faults");
   verb->add_option("-o,--output", flags->output, "table, json or junit")
       ->check(CLI::IsMember({"table", "json", "junit"}))

@@ -122,7 +122,7 @@ error     config-wrong-value  stoker.yaml:9:10
 
 error     config-unknown-key  stoker.yaml:10:1
   what    there is no option "colour"
-  do      fix_config: there are attribution, checks, data, disks, driver,
+  do      fix_config: there are attribution, checks, data, diag, disks, driver,
           events, expect, history, listen, log, metrics, nccl, notify, probe,
           rdma, record, replay, root, sample and sim
 )");

@@ -57,11 +57,17 @@ std::optional<double> mean_power(const std::vector<LoadSample>& samples, Monoton
   return count == 0 ? std::nullopt : std::optional(sum / count);
 }
 
-// Less than it should be: a fault, or nobody knows where others use the card.
+// Less than it should be: a fault, or nobody knows where others use the card, or its way to the host.
 void fall_short(const JudgeInput& input, std::string reason, TestResult& out) {
-  out.verdict = input.shared ? Verdict::not_tested : Verdict::fail;
-  out.hindered = input.shared;
-  out.reason = input.shared ? reason + ", while others may use the card" : std::move(reason);
+  const bool shares_way = input.others_work && out.name.starts_with("pcie_");
+  out.hindered = input.shared || shares_way;
+  out.verdict = out.hindered ? Verdict::not_tested : Verdict::fail;
+  if (input.shared) {
+    reason += ", while others may use the card";
+  } else if (shares_way) {
+    reason += ", while other cards of the node are in use, which may share its way to the host";
+  }
+  out.reason = std::move(reason);
 }
 
 void judge_by_limit(const Measurement& one, const CardTraits& card, const JudgeInput& input,
@@ -136,12 +142,13 @@ void judge_by_earlier(const Measurement& one, const CardTraits& card, const Judg
                                     change * 100, found->second.size()));
   // Another version of the library may have come, which is no fault of the card.
   if (one.value >= least_of_earlier * usual || !own_test_of(one.test).empty()) return;
-  out.verdict = Verdict::fail;
   out.limit = least_of_earlier * usual;
   out.limit_source = fmt::format("{:.0f} % of the median of this card's last {} results",
                                  least_of_earlier * 100, found->second.size());
-  out.reason = fmt::format("{:.0f} % below the median of its own last {} results", -change * 100,
-                           found->second.size());
+  fall_short(input,
+             fmt::format("{:.0f} % below the median of its own last {} results", -change * 100,
+                         found->second.size()),
+             out);
 }
 
 TestResult begin_result(const Measurement& one, const CardTraits* card) {

@@ -36,6 +36,7 @@ struct JudgeInput {
   std::vector<CardTraits> cards;
   LoadSamples samples;
   Earlier earlier;
+  bool others_work = false;  // on other cards of the node, whose way to the host theirs may share
   bool shared =
       false;  // somebody else may use the cards meanwhile: too slow, or no memory left, is no fault then
 };

@@ -152,7 +152,7 @@ class CardUnderLoad {
                             ? counter.most * std::max(1.0, minutes)
                             : counter.most;
     (counter.is_fault && rise > most ? wrong_ : told_).push_back(text);
-    if (counter.is_fault && rise > most) sources_.push_back(std::string(counter.source));
+    if (counter.is_fault && rise > most) sources_.emplace_back(counter.source);
   }
 
   // Readings come five times a second; one before the work began says nothing of it.

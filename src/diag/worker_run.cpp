@@ -41,6 +41,7 @@ class WorkerRun {
     } else if (!process->send(encode(plan_))) {
       report_.problem = "the worker took no plan";
     } else {
+      if (watch_.on_started) watch_.on_started(process->pid());
       while (!over_) look(*process);
     }
     if (process) end(*process);

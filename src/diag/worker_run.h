@@ -34,6 +34,7 @@ struct RunReport {
 };
 
 struct RunWatch {
+  std::function<void(int pid)> on_started;           // may be empty
   std::function<void(const Began&)> on_began;        // may be empty
   std::function<void(const Measurement&)> on_found;  // may be empty
   // Asked several times a second; may be empty. True once ends the run, and true again leaves a worker that does not end.

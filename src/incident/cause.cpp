@@ -150,6 +150,7 @@ constexpr auto rules = std::to_array<Named>({
     {"lost-to-power", Id::power},
     {"lost-to-board", Id::power},
     {"inforom-corrupted", Id::gpu_hardware},
+    {"diag-failed", Id::failed_test},
     {"straggler", Id::pace},
     {"readings-stale", Id::unread},
     {"readings-failed", Id::unread},

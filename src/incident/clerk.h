@@ -37,6 +37,8 @@ class Clerk {
   void set_events(std::function<std::vector<Event>()> events) { events_ = std::move(events); }
   // They begin anew: what the earlier ones remembered is forgotten.
   void set_checks(std::vector<health::Check> checks);
+  // What active tests found, until it is set anew: at each look it is found as what the checks find is.
+  void set_tested(std::vector<Finding> found) { tested_ = std::move(found); }
   // What was kept before a restart.
   void restore(std::vector<Incident> incidents, const std::vector<ReadMark>& marks);
   // A planned maintenance that was kept before a restart.
@@ -70,7 +72,7 @@ class Clerk {
   [[nodiscard]] const Book& book() const { return book_; }
   // All that was found at the last look.
   [[nodiscard]] const std::vector<Finding>& found() const { return found_; }
-  // Of that, what the checks found and is more than suspected.
+  // Of that, what the checks found and is more than suspected, and what active tests did.
   [[nodiscard]] const std::vector<Finding>& checked() const { return checked_; }
 
   // How far each source was read.
@@ -104,6 +106,7 @@ class Clerk {
   std::function<std::vector<Event>()> events_;
   std::vector<Finding> found_;
   std::vector<Finding> checked_;
+  std::vector<Finding> tested_;
   Marks marks_;
   bool marks_moved_ = false;
 };

@@ -97,7 +97,7 @@ Result<Process> Process::spawn(const ProcessOptions& options) {
 
   std::vector<std::string> arguments = {options.name};
   arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
-  arguments.insert(arguments.end(), {"--fd", std::to_string(child_fd)});
+  if (options.tell_socket) arguments.insert(arguments.end(), {"--fd", std::to_string(child_fd)});
   std::vector<std::string> environment = merged_environment(options.environment);
 
   SpawnPlan plan(theirs.get());

@@ -12,8 +12,9 @@ namespace stoker::device::probe {
 
 struct ProcessOptions {
   std::string program;
-  std::string name = "stoker";           // what ps(1) shows in its place
-  std::vector<std::string> arguments;    // "--fd 3" follows
+  std::string name = "stoker";  // what ps(1) shows in its place
+  std::vector<std::string> arguments;
+  bool tell_socket = true;               // "--fd 3" follows
   std::vector<std::string> environment;  // "NAME=value" on top of ours
 };
 
