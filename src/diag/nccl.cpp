@@ -92,7 +92,7 @@ class Nccl final : public Collectives {
                           const std::vector<std::uint64_t>& to, std::uint64_t words) override {
     if (const auto result = functions_.group_start(); result != 0)
       return failed("ncclGroupStart", result);
-    const auto queued = queue_all(from, to, words);
+    auto queued = queue_all(from, to, words);
     // Also where one was refused: a group that was begun is ended.
     const auto result = functions_.group_end();
     if (!queued) return queued;
