@@ -21,8 +21,9 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # A test reads as one story and may be longer than a screen; nor is its speed a matter.
 TEST_CHECKS = "-readability-function-size,-performance-*"
-# A batch is a list of sources; what one of them declares need not be what another defines.
-BATCH_CHECKS = "-bugprone-suspicious-include,-bugprone-forward-declaration-namespace"
+# A batch is a list of sources; what one of them declares need not be what another defines, or hides. The builds see to
+# shadows, in batches of eight.
+BATCH_CHECKS = "-bugprone-suspicious-include,-bugprone-forward-declaration-namespace,-clang-diagnostic-shadow"
 
 
 def reached(path, known):
