@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,8 +24,27 @@ constexpr const char* rdma_class = "/sys/class/infiniband";
 constexpr std::size_t most_ports = 256;
 constexpr std::size_t most_gids = 256;  // of a port; mlx5 has that many
 constexpr unsigned priorities = 8;
-constexpr std::size_t most_opened =
-    4096;  // 64 ports with their counters; of more, some are opened each time
+// Files that stay open: 64 ports with their counters, and no more than a part of what this process may have open (1024 under
+// systemd and in a login shell), which sockets, children and the database need too: our choice.
+constexpr std::size_t most_kept = 4096;
+constexpr std::size_t kept_part = 4;
+
+std::size_t most_kept_now() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return most_kept;
+  return std::min<std::size_t>(most_kept, limit.rlim_cur / kept_part);
+}
+
+bool has_no_file_left() {
+  const UniqueFd one(::open("/", O_PATH | O_CLOEXEC));
+  return one.get() < 0 && (errno == EMFILE || errno == ENFILE);
+}
+
+// By these a driver or firmware refuses: mlx5 makes EINVAL and EIO of what its firmware does not do, and EAGAIN, EBUSY and ENOMEM
+// of what it does not do now (drivers/net/ethernet/mellanox/mlx5/core/cmd.c, cmd_status_to_err). ENOTSUP is EOPNOTSUPP.
+constexpr ErrorCode refusal = ErrorCode::not_supported;
+
+bool is_refusal(int number) { return number == EINVAL || number == EOPNOTSUPP || number == EIO; }
 
 // "0x1a" (lid_show)
 std::optional<unsigned> hexadecimal(std::string_view text) {
@@ -38,7 +58,11 @@ std::optional<unsigned> hexadecimal(std::string_view text) {
 Result<std::string> read_start(const UniqueFd& file, const std::string& path) {
   std::array<char, sysfs_page> text{};
   const auto size = ::pread(file.get(), text.data(), text.size(), 0);
-  if (size < 0) return fail(Error::from_errno(errno, "read " + path));
+  if (size < 0) {
+    const int number = errno;
+    const auto error = Error::from_errno(number, "read " + path);
+    return fail(is_refusal(number) ? refusal : error.code(), error.message());
+  }
   return std::string(text.data(), static_cast<std::size_t>(size));
 }
 
@@ -86,26 +110,42 @@ void read_netdev(const Env& env, RdmaPort& port) {
 // To look a path up costs far more than to read a file that is open. One that was replaced, or whose device went away and came
 // back, is opened anew.
 Result<std::string> RdmaPortReader::content(const std::string& path) {
-  if (pace_.settings == Nanoseconds{0}) return env_.read_file(path, sysfs_page);
   if (const auto known = opened_.find(path); known != opened_.end()) {
     struct stat status{};
     if (::fstat(known->second.get(), &status) == 0 && status.st_nlink > 0) {
-      if (auto text = read_start(known->second, path)) return text;
+      auto text = read_start(known->second, path);
+      if (text || text.error().code() == refusal) return text;
     }
     opened_.erase(known);
   }
   auto opened = env_.open(path, O_NONBLOCK);
+  if (!opened && give_files_back()) opened = env_.open(path, O_NONBLOCK);
   if (!opened) return fail(opened.error());
   auto text = read_start(*opened, path);
-  if (text && opened_.size() < most_opened) opened_.emplace(path, std::move(*opened));
+  const bool is_kept = pace_.settings > Nanoseconds{0} && opened_.size() < to_keep_;
+  if (text && is_kept) opened_.emplace(path, std::move(*opened));
   return text;
+}
+
+// Where this process or this machine can open no more: what others do with theirs matters more.
+bool RdmaPortReader::give_files_back() {
+  if (opened_.empty() || !has_no_file_left()) return false;
+  to_keep_ = opened_.size() / 2;
+  opened_.clear();
+  return true;
+}
+
+Result<std::vector<std::string>> RdmaPortReader::list(const std::string& folder) {
+  auto names = env_.list_folder(folder);
+  if (!names && give_files_back()) names = env_.list_folder(folder);
+  return names;
 }
 
 // What counters a port has does not change while its driver is loaded.
 Result<std::vector<std::string>> RdmaPortReader::counters_in(const std::string& folder) {
   const auto known = names_.find(folder);
   if (known != names_.end()) return known->second;
-  auto names = env_.list_folder(folder);
+  auto names = list(folder);
   if (names && pace_.settings > Nanoseconds{0}) names_[folder] = *names;
   return names;
 }
@@ -119,13 +159,14 @@ std::string RdmaPortReader::needed(RdmaPort& port, const std::string& folder,
   return {};
 }
 
-void RdmaPortReader::read_counters(RdmaPort& port, const std::string& folder,
+// Are the next ones to be asked for too? Not after one that was not told: each may take a minute.
+bool RdmaPortReader::read_counters(RdmaPort& port, const std::string& folder,
                                    std::string_view group) {
   const auto names = counters_in(fmt::format("{}{}", folder, group));
   if (!names) {
     if (names.error().code() != ErrorCode::not_found)
       port.unread.push_back(fmt::format("{}: {}", group, names.error().describe()));
-    return;
+    return true;
   }
   for (const auto& name : *names) {
     if (name == "lifespan") continue;  // how long the driver keeps what it read: a setting
@@ -134,13 +175,18 @@ void RdmaPortReader::read_counters(RdmaPort& port, const std::string& folder,
     // Its port is being taken away.
     if (!text && text.error().code() == ErrorCode::not_found) continue;
     if (!text) {
-      refused_[port.device] = fmt::format("{}: {}", file, text.error().describe());
-      return;
+      auto why = fmt::format("{}: {}", file, text.error().describe());
+      if (text.error().code() == refusal)
+        refused_[port.device] = {.at = env_.clock().monotonic(), .why = std::move(why)};
+      else
+        port.unread.push_back(std::move(why));
+      return false;
     }
     const auto value = whole_number<std::uint64_t>(trimmed(*text, " \n"));
     // "N/A (no PMA)" of a card without (sysfs.c, show_pma_counter).
     if (value) port.counters[name] = *value;
   }
+  return true;
 }
 
 RdmaPort RdmaPortReader::read_settings(const std::string& device, const std::string& folder,
@@ -181,18 +227,25 @@ RdmaPort RdmaPortReader::read_port(const std::string& device, const std::string&
   port.physical = word_after_number(needed(port, folder, "phys_state"));
   const auto rate = content(folder + "rate");
   if (rate) port.rate = std::string(trimmed(rate->substr(0, rate->find('\n'))));
-  for (const std::string_view group : {"counters", "hw_counters"}) {
-    if (!refused_.contains(device)) read_counters(port, folder, group);
-  }
+  if (!refused_.contains(device) && read_counters(port, folder, "counters"))
+    read_counters(port, folder, "hw_counters");
   if (const auto refused = refused_.find(device); refused != refused_.end())
-    port.unread.push_back(refused->second);
+    port.unread.push_back(refused->second.why);
   return port;
+}
+
+// A firmware that was being reset refuses too.
+void RdmaPortReader::forget_old_refusal(const std::string& device) {
+  const auto refused = refused_.find(device);
+  if (refused == refused_.end() || pace_.settings == Nanoseconds{0}) return;
+  if (env_.clock().monotonic() - refused->second.at >= pace_.settings) refused_.erase(refused);
 }
 
 void RdmaPortReader::read_device(const std::string& device, RdmaPorts& out) {
   if (pace_.on_device) pace_.on_device(device);
   const auto ports = fmt::format("{}/{}/ports/", rdma_class, device);
-  auto numbers = env_.list_folder(ports);
+  auto numbers = list(ports);
+  forget_old_refusal(device);
   if (!numbers) {
     out.unread.push_back(fmt::format("{}: {}", device, numbers.error().describe()));
     return;
@@ -227,7 +280,9 @@ void RdmaPortReader::find_absent(const std::vector<std::string>& present, RdmaPo
 
 RdmaPorts RdmaPortReader::read() {
   RdmaPorts out{.at = env_.clock().monotonic()};
-  auto devices = env_.list_folder(rdma_class);
+  to_keep_ = std::min(to_keep_, most_kept_now());
+  if (opened_.size() > to_keep_) opened_.clear();
+  auto devices = list(rdma_class);
   // Without the last of them the folder stays, but not without the module (ib_core).
   if (!devices && devices.error().code() != ErrorCode::not_found) {
     out.problem = devices.error().describe();

@@ -2,7 +2,9 @@
 // (Documentation/ABI/stable/sysfs-class-infiniband in the Linux source).
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -18,7 +20,7 @@ namespace stoker::os {
 // How somebody reads who does so for days.
 struct PortReadPace {
   // How long what people set is taken to be as it was read: model, firmware, link layer, LIDs, GIDs, MTU, ECN. A port has
-  // up to 256 GIDs, each a file. 0: read each time.
+  // up to 256 GIDs, each a file. As long holds a device's refusal of its counters. 0: read each time, and a refusal holds.
   Nanoseconds settings{0};
   // Told before each device is read, which may never end.
   std::function<void(const std::string& device)> on_device;
@@ -27,8 +29,9 @@ struct PortReadPace {
 // Reads ports again and again. A card whose firmware refuses a register makes the kernel log an error at each read, as
 // the cards in NVIDIA's HGX B200 boards that belong to the fabric manager do
 // (https://github.com/leptonai/gpud/issues/1164, https://github.com/prometheus/node_exporter/issues/3434): the first file
-// that such a device refuses is the last that is read of its counters. Each state and counter is asked of the driver,
-// which may take as long as it likes: not for a thread that somebody waits for.
+// that such a device refuses is the last that is read of its counters, until the settings are read anew. Any other error
+// leaves what follows of that port's counters unread at this look. Each state and counter is asked of the driver, which may
+// take as long as it likes: not for a thread that somebody waits for.
 class RdmaPortReader {
  public:
   // `left_out`: names of devices of which nothing is read. `env` has to outlive this.
@@ -43,6 +46,10 @@ class RdmaPortReader {
     MonotonicTime at;
     RdmaPort port;  // with nothing else of it
   };
+  struct Refusal {
+    MonotonicTime at;
+    std::string why;  // "counters/symbol_error: why"
+  };
 
   RdmaPort read_settings(const std::string& device, const std::string& folder,
                          unsigned number) const;
@@ -54,15 +61,19 @@ class RdmaPortReader {
                                    const std::string& file);
   Result<std::string> content(const std::string& path);
   Result<std::vector<std::string>> counters_in(const std::string& folder);
-  void read_counters(RdmaPort& port, const std::string& folder, std::string_view group);
+  [[nodiscard]] Result<std::vector<std::string>> list(const std::string& folder);
+  bool give_files_back();
+  void forget_old_refusal(const std::string& device);
+  bool read_counters(RdmaPort& port, const std::string& folder, std::string_view group);
 
   const Env& env_;
   const std::set<std::string> left_out_;
   const PortReadPace pace_;
-  std::map<std::string, std::string> refused_;  // device: "counters/symbol_error: why"
-  std::map<std::string, Settings> settings_;    // by folder
+  std::map<std::string, Refusal> refused_;    // by device
+  std::map<std::string, Settings> settings_;  // by folder
   // Of a reader with a pace: files that were opened once, and the names in a folder of counters.
   std::map<std::string, UniqueFd> opened_;
+  std::size_t to_keep_ = std::numeric_limits<std::size_t>::max();  // of those
   std::map<std::string, std::vector<std::string>> names_;
   std::map<std::string, AbsentRdmaDevice> met_;  // all devices that were ever seen, by name
 };

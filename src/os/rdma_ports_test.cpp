@@ -1,9 +1,14 @@
 #include "os/rdma_ports.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <thread>
 
 #include "os/system_env.h"
 
@@ -79,21 +84,146 @@ TEST_F(RdmaPortFiles, ArePortsWithStateCountersAndGids) {
   EXPECT_TRUE(port.unread.empty());
 }
 
+// One file cannot be read: read(2) fails with EIO, as of a process's memory at 0 (proc_pid_mem(5)), or open(2) fails.
+class OneFileFails final : public Env {
+ public:
+  enum class How { not_at_all, refused, not_opened };
+
+  OneFileFails(const Env& env, std::string file) : env_(env), file_(std::move(file)) {}
+  Result<UniqueFd> open(std::string_view path, int flags) const override {
+    if (!path.ends_with(file_) || how == How::not_at_all) return env_.open(path, flags);
+    if (how == How::not_opened) return fail(Error::from_errno(ENOMEM, "open"));
+    return UniqueFd(::open("/proc/self/mem", O_RDONLY | O_CLOEXEC));
+  }
+  const Clock& clock() const override { return env_.clock(); }
+  Result<std::string> read_file(std::string_view path, std::size_t limit) const override {
+    return env_.read_file(path, limit);
+  }
+  Result<std::vector<std::string>> list_folder(std::string_view path) const override {
+    return env_.list_folder(path);
+  }
+  Result<std::string> read_link(std::string_view path) const override {
+    return env_.read_link(path);
+  }
+  bool exists(std::string_view path) const override { return env_.exists(path); }
+  Result<FilesystemUse> filesystem(std::string_view path) const override {
+    return env_.filesystem(path);
+  }
+  Result<FilesystemUse> own_filesystem(const std::string& path) const override {
+    return env_.own_filesystem(path);
+  }
+  std::string hostname() const override { return env_.hostname(); }
+  std::string real_path(std::string_view path) const override { return env_.real_path(path); }
+
+  How how = How::not_at_all;
+
+ private:
+  const Env& env_;
+  const std::string file_;
+};
+
+std::size_t open_files() {
+  const fs::directory_iterator all("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+// How many this process may have open, until the end of the scope.
+class FileLimit {
+ public:
+  explicit FileLimit(rlim_t files) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    set(files);
+  }
+  ~FileLimit() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  FileLimit(const FileLimit&) = delete;
+  FileLimit& operator=(const FileLimit&) = delete;
+  void set(rlim_t files) const {
+    const rlimit now{.rlim_cur = files, .rlim_max = before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &now), 0);
+  }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(RdmaPortFiles, NoMoreStayOpenThanAQuarterOfWhatTheProcessMayOpen) {
+  for (int n = 0; n < 20; ++n) put_port("mlx5_" + std::to_string(n));
+  const FileLimit limit(128);
+  const auto before = open_files();
+  RdmaPortReader reader(*env_, {}, {.settings = Seconds(3600)});
+  reader.read();
+  const auto again = reader.read();
+  EXPECT_GT(open_files(), before);
+  EXPECT_LE(open_files(), before + 32);
+  for (const RdmaPort& each : again.ports) {
+    EXPECT_EQ(each.counters.size(), 2U) << each.device;
+    EXPECT_TRUE(each.unread.empty()) << each.device;
+  }
+}
+
+TEST_F(RdmaPortFiles, WhereNoFileIsLeftThoseThatStayOpenAreGivenBackAndNothingIsRefused) {
+  for (int n = 0; n < 8; ++n) put_port("mlx5_" + std::to_string(n));
+  const FileLimit limit(512);
+  RdmaPortReader reader(*env_, {}, {.settings = Seconds(3600)});
+  reader.read();
+  // The quarter is more than that, so that it is not what closes them.
+  for (int n = 8; n < 10; ++n) put_port("mlx5_" + std::to_string(n));
+  std::vector<UniqueFd> others;
+  while (true) {
+    UniqueFd one(::open("/", O_PATH | O_CLOEXEC));
+    if (one.get() < 0) break;
+    others.push_back(std::move(one));
+  }
+  const auto read = reader.read();
+  others.clear();
+  EXPECT_EQ(read.problem, "");
+  ASSERT_EQ(read.ports.size(), 10U);
+  for (const RdmaPort& each : read.ports) {
+    EXPECT_EQ(each.counters.size(), 2U) << each.device;
+    EXPECT_TRUE(each.unread.empty()) << each.device;
+  }
+}
+
+TEST_F(RdmaPortFiles, ARefusalIsTriedAgainWithTheSettingsAndSoHeals) {
+  put_port("mlx5_0");
+  OneFileFails env(*env_, "counters/symbol_error");
+  RdmaPortReader reader(env, {}, {.settings = Milliseconds(1)});
+  env.how = OneFileFails::How::refused;
+  EXPECT_EQ(reader.read().ports.at(0).unread.size(), 1U);
+  env.how = OneFileFails::How::not_at_all;
+  std::this_thread::sleep_for(Milliseconds(2));
+  const auto healed = reader.read();
+  EXPECT_TRUE(healed.ports.at(0).unread.empty());
+  EXPECT_EQ(healed.ports.at(0).counters.size(), 2U);
+}
+
+TEST_F(RdmaPortFiles, AnErrorThatIsNoRefusalLeavesTheCountersUnreadThisTimeAlone) {
+  put_port("mlx5_0");
+  OneFileFails env(*env_, "counters/symbol_error");
+  RdmaPortReader reader(env, {}, {.settings = Seconds(3600)});
+  env.how = OneFileFails::How::not_opened;
+  const auto failed = reader.read();
+  ASSERT_EQ(failed.ports.at(0).unread.size(), 1U);
+  EXPECT_EQ(failed.ports.at(0).unread[0].rfind("counters/symbol_error: ", 0), 0U);
+  env.how = OneFileFails::How::not_at_all;
+  const auto read = reader.read();
+  EXPECT_TRUE(read.ports.at(0).unread.empty());
+  EXPECT_EQ(read.ports.at(0).counters.at("symbol_error"), 7U);
+}
+
 TEST_F(RdmaPortFiles, ADeviceThatRefusesACounterIsAskedForNoneAgain) {
   put_port("mlx5_0");
   put_port("mlx5_1");
-  const fs::path refused = root_ / port("mlx5_0") / "counters/symbol_error";
-  fs::remove(refused);
-  fs::create_directory(refused);  // read(2) fails, as EINVAL of a restricted function does
-  RdmaPortReader reader(*env_);
+  OneFileFails env(*env_, "mlx5_0/ports/1/counters/symbol_error");
+  env.how = OneFileFails::How::refused;
+  RdmaPortReader reader(env, {}, {.settings = Seconds(3600)});
   const auto first = reader.read();
   ASSERT_EQ(first.ports[0].unread.size(), 1U);
   EXPECT_EQ(first.ports[0].unread[0].rfind("counters/symbol_error: ", 0), 0U);
   EXPECT_TRUE(first.ports[0].counters.empty()) << "of hw_counters neither";
   EXPECT_EQ(first.ports[0].state, "ACTIVE");
   EXPECT_TRUE(first.ports[1].unread.empty());
-  fs::remove(refused);
-  put(port("mlx5_0") + "counters/symbol_error", "7");
+  env.how = OneFileFails::How::not_at_all;
   EXPECT_TRUE(reader.read().ports[0].counters.empty());
   EXPECT_EQ(reader.read().ports[0].unread.size(), 1U) << "it stays said";
 }
