@@ -68,6 +68,11 @@ class Inquiry {
       }
       if (!process->environment_problem.empty())
         problem(fmt::format("environment of process {}: {}", pid, process->environment_problem));
+      if (!process->host_problem.empty())
+        problem(
+            fmt::format("host name of process {}: {}; a log that has it in its name (%h) or its "
+                        "lines is not used",
+                        pid, process->host_problem));
       // One user's alone: rights that are given up don't come back.
       if (!processes_.empty() && !(process->rights == processes_.front().rights)) {
         problem(fmt::format("process {}: it is another user's than the job's first", pid));

@@ -96,7 +96,9 @@ Result<FilePiece> read_piece(int fd, std::uint64_t size, bool dump, const FileLi
 
 std::vector<FileName> file_names_of(const JobProcess& process) {
   std::vector<FileName> out;
-  if (auto file = process.variable("NCCL_DEBUG_FILE"); !file.empty()) {
+  auto file = process.variable("NCCL_DEBUG_FILE");
+  const bool known = !process.host.empty() || file.find("%h") == std::string::npos;
+  if (!file.empty() && known) {
     const bool own = file.find("%p") != std::string::npos;
     replace_all(file, "%p", std::to_string(process.pids.back()));
     replace_all(file, "%h", without_wildcards(process.host.substr(0, process.host.find('.'))));

@@ -23,7 +23,7 @@ struct FileName {
   bool own = false;   // one process alone writes it
 };
 
-// NCCL_DEBUG_FILE with %h and %p (https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html), what its standard
+// NCCL_DEBUG_FILE with %h (none, where the host's name is not known) and %p (https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html), what its standard
 // output and error go to, and the flight recorder's dump where its rank is known.
 std::vector<FileName> file_names_of(const JobProcess& process);
 

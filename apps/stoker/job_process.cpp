@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <filesystem>
 #include <string_view>
 
@@ -17,7 +20,7 @@
 #include "cluster/launch.h"
 #include "os/proc_stat.h"
 #include "os/process_facts.h"
-#include "os/rooted.h"
+#include "other_namespace.h"
 
 namespace stoker::app {
 namespace {
@@ -99,14 +102,43 @@ void find_outputs(const os::Env& env, JobProcess& process) {
   }
 }
 
-// As gethostname(2) tells it there. A container's runtime writes that into the container's file.
-std::string host_of(const os::Env& env, const JobProcess& process) {
-  if (process.pids.size() < 2 || !process.root_fd.valid()) return env.hostname();
-  const auto fd = os::open_below(process.root, "/etc/hostname", O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
-  std::array<char, 256> text{};
-  const auto got = fd ? ::read(fd->get(), text.data(), text.size()) : ssize_t{0};
-  if (got <= 0) return env.hostname();
-  return std::string(trimmed({text.data(), static_cast<std::size_t>(got)}, " \t\r\n"));
+// As gethostname(2) tells it there: no file of its container is opened for that, which its user could put anything in the
+// place of.
+Result<std::string> host_of(const os::Env& env, const JobProcess& process) {
+  if (is_simulated(process)) return env.hostname();
+  const auto path = os::proc_file(process.pid, "ns/uts");
+  const auto its = env.read_link(path);
+  if (!its) return fail(its.error());
+  std::error_code problem;
+  const auto ours = std::filesystem::read_symlink("/proc/thread-self/ns/uts", problem).string();
+  const bool same = !problem && *its == ours;
+  const UniqueFd other(same ? -1 : ::open(env.real_path(path).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!same && !other.valid()) return fail(Error::from_errno(errno, "open its UTS namespace"));
+  const OtherNamespace there(other, "/proc/thread-self/ns/uts", CLONE_NEWUTS);
+  if (!there.entered()) return fail(there.entered().error());
+  std::array<char, HOST_NAME_MAX + 1> text{};
+  if (::gethostname(text.data(), text.size() - 1) != 0)
+    return fail(Error::from_errno(errno, "gethostname"));
+  return std::string(text.data());
+}
+
+// A user may call a host of a namespace of his anything (sethostname(2)), and the name becomes a part of files' names and of
+// what people read: letters, digits, '.' and '-' alone (hostname(7)).
+bool is_host_name(std::string_view name) {
+  return !name.empty() && name.size() <= HOST_NAME_MAX && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '-';
+  });
+}
+
+void find_host(const os::Env& env, JobProcess& process) {
+  auto host = host_of(env, process);
+  if (!host)
+    process.host_problem = host.error().describe();
+  else if (!is_host_name(*host))
+    process.host_problem = "what it is called there is no host name";
+  else
+    process.host = *std::move(host);
 }
 
 void read_variables(const os::Env& env, const os::ProcessId& id, JobProcess& process) {
@@ -140,7 +172,7 @@ Result<JobProcess> look_at_process(const os::Env& env, std::uint32_t pid) {
     open_root(env, process);
     find_outputs(env, process);
   }
-  process.host = host_of(env, process);
+  find_host(env, process);
   read_variables(env, facts->id, process);
   // The one that all this was read of?
   const auto after = os::read_stat(env, pid);

@@ -27,7 +27,8 @@ struct JobProcess {
   std::uint32_t pid = 0;
   Rights rights;
   std::vector<std::uint32_t> pids;  // on the host, and within each of its own pid namespaces
-  std::string host;                 // as it sees itself
+  std::string host;                 // as it sees itself, [A-Za-z0-9.-]; empty: see host_problem
+  std::string host_problem;         // why it is not known; empty: it is
   std::optional<int> rank;
   WallTime began;
   std::map<std::string, std::string> environment;  // of NCCL, torch and launchers alone

@@ -1,15 +1,14 @@
 #include "job_ras.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
 
-#include <cerrno>
 #include <thread>
 #include <utility>
 
 #include "nccl/words.h"
+#include "other_namespace.h"
 #include "ras_client.h"
 
 namespace stoker::app {
@@ -29,30 +28,6 @@ std::vector<std::string> loopback_of(const std::string& host) {
   if (::inet_pton(AF_INET6, host.c_str(), &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six)) return {host};
   return {};
 }
-
-// In another network namespace, and back at its end.
-class OtherNetwork {
- public:
-  // `other` may be none: then it stays.
-  explicit OtherNetwork(const UniqueFd& other) {
-    if (!other.valid()) return;
-    UniqueFd ours(::open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
-    if (!ours.valid() || ::setns(other.get(), CLONE_NEWNET) != 0)
-      entered_ = fail(Error::from_errno(errno, "enter its network namespace"));
-    else
-      ours_ = std::move(ours);
-  }
-  ~OtherNetwork() {
-    if (ours_.valid()) static_cast<void>(::setns(ours_.get(), CLONE_NEWNET));
-  }
-  OtherNetwork(const OtherNetwork&) = delete;
-  OtherNetwork& operator=(const OtherNetwork&) = delete;
-  [[nodiscard]] const Result<void>& entered() const { return entered_; }
-
- private:
-  UniqueFd ours_;
-  Result<void> entered_;
-};
 
 }  // namespace
 
@@ -80,7 +55,7 @@ Result<RasAnswers> ask_ras_of(const JobProcess& process, std::chrono::millisecon
   if (!addresses) return fail(addresses.error());
   if (!process.network_problem.empty())
     return fail(ErrorCode::no_permission, process.network_problem);
-  const OtherNetwork network(process.network);
+  const OtherNamespace network(process.network, "/proc/thread-self/ns/net", CLONE_NEWNET);
   if (!network.entered()) return fail(network.entered().error());
   Error last(ErrorCode::unavailable, "no address");
   for (const auto& address : *addresses) {

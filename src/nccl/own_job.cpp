@@ -19,7 +19,8 @@ bool has_pid(const OwnProcess& process, std::uint32_t pid) {
 
 bool is_own(const Process& process, const OwnJob& own) {
   return std::ranges::any_of(own.processes, [&](const OwnProcess& each) {
-    return has_pid(each, process.pid) && short_host(each.host) == short_host(process.host);
+    return !each.host.empty() && has_pid(each, process.pid) &&
+           short_host(each.host) == short_host(process.host);
   });
 }
 

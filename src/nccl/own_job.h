@@ -16,7 +16,8 @@ namespace stoker::nccl {
 struct OwnProcess {
   // Its number on the host, and within each of its own pid namespaces.
   std::vector<std::uint32_t> pids;
-  // As it sees itself; up to the first dot is compared, as NCCL prints it (getHostName, misc/utils.cc).
+  // As it sees itself; up to the first dot is compared, as NCCL prints it (getHostName, misc/utils.cc). Empty:
+  // not known, and no line is its.
   std::string host;
 };
 
