@@ -75,7 +75,7 @@ const AbsentRdmaDevice* absent_device(const RdmaPorts& look, std::string_view de
   return found == look.absent.end() ? nullptr : &*found;
 }
 
-// To a guest (vfio-pci), or with its own driver to another network namespace.
+// To a guest (vfio-pci), or with its own driver to another network namespace, where each has its own.
 bool is_given_away(const AbsentRdmaDevice* device) {
   return device != nullptr && device->on_bus && !device->driver.empty();
 }
@@ -83,7 +83,7 @@ bool is_given_away(const AbsentRdmaDevice* device) {
 std::string where_it_is(const AbsentRdmaDevice* device) {
   if (device == nullptr || !device->pci) return "nobody knows where its card is";
   if (!device->on_bus) return fmt::format("its card {} is not on the bus", device->pci->sysfs());
-  return fmt::format("its card {} is on the bus, and no driver has it", device->pci->sysfs());
+  return fmt::format("its card {} is on the bus, and no other driver has it", device->pci->sysfs());
 }
 
 // It alone of four or more of its kind has no link, and looks for one.

@@ -40,7 +40,7 @@ class PortChecks {
   //   is often slower than the one for computing, with cards of one kind.
   // - What was told as a fault is one until it is over, whatever others do meanwhile.
   // - A port that was in use is missed where its card left the bus, or where nobody knows why. A card that is there with
-  //   another driver, or in another network namespace, was given away.
+  //   another driver, or may be in another network namespace, was given away.
   // - What could not be read is not known: nothing begins, nothing ends.
   std::vector<Finding> evaluate(const store::Snapshot& snapshot);
 

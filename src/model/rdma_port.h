@@ -48,7 +48,7 @@ struct AbsentRdmaDevice {
   std::string device;
   std::optional<PciAddress> pci;
   bool on_bus = false;  // its PCI function is there still
-  std::string driver;   // of that function: "mlx5_core", "vfio-pci"; empty: none
+  std::string driver;   // that it was given to: "vfio-pci"; empty: none has it, or its own still
   friend bool operator==(const AbsentRdmaDevice&, const AbsentRdmaDevice&) = default;
 };
 

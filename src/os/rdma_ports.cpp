@@ -21,6 +21,7 @@ namespace stoker::os {
 namespace {
 
 constexpr const char* rdma_class = "/sys/class/infiniband";
+constexpr const char* usual_driver = "mlx5_core";
 constexpr std::size_t most_ports = 256;
 constexpr std::size_t most_gids = 256;  // of a port; mlx5 has that many
 constexpr unsigned priorities = 8;
@@ -64,6 +65,18 @@ Result<std::string> read_start(const UniqueFd& file, const std::string& path) {
     return fail(is_refusal(number) ? refusal : error.code(), error.message());
   }
   return std::string(text.data(), static_cast<std::size_t>(size));
+}
+
+// Empty: none.
+std::string driver_of(const Env& env, const PciAddress& pci) {
+  const auto driver = env.read_link(fmt::format("/sys/bus/pci/devices/{}/driver", pci.sysfs()));
+  return driver ? driver->substr(driver->rfind('/') + 1) : std::string();
+}
+
+// May a device be in one network namespace alone? Else each has all of them (drivers/infiniband/core/device.c: "Share device
+// among net namespaces", Y by default).
+bool is_exclusive(const Env& env) {
+  return sysfs_line(env, "/sys/module/ib_core/parameters/netns_mode") == "N";
 }
 
 bool is_set(std::string_view gid) { return gid.find_first_not_of("0:") != std::string_view::npos; }
@@ -234,6 +247,13 @@ RdmaPort RdmaPortReader::read_port(const std::string& device, const std::string&
   return port;
 }
 
+void RdmaPortReader::meet(const std::string& device, const std::optional<PciAddress>& pci) {
+  if (met_.contains(device) && met_[device].device.pci == pci) return;
+  if (met_.size() >= most_ports) return;
+  met_[device] = {.device = {.device = device, .pci = pci},
+                  .driver = pci ? driver_of(env_, *pci) : std::string()};
+}
+
 // A firmware that was being reset refuses too.
 void RdmaPortReader::forget_old_refusal(const std::string& device) {
   const auto refused = refused_.find(device);
@@ -255,24 +275,26 @@ void RdmaPortReader::read_device(const std::string& device, RdmaPorts& out) {
     const auto value = whole_number<unsigned>(number);
     if (!value || out.ports.size() >= most_ports) continue;
     out.ports.push_back(read_port(device, ports + number + "/", *value));
-    if (met_.size() < most_ports) met_[device] = {.device = device, .pci = out.ports.back().pci};
+    meet(device, out.ports.back().pci);
   }
 }
 
 // A device that comes back is a new one: another driver, perhaps another card.
 void RdmaPortReader::find_absent(const std::vector<std::string>& present, RdmaPorts& out) {
-  for (auto& [name, device] : met_) {
+  for (auto& [name, known] : met_) {
     if (std::ranges::find(present, name) != present.end()) continue;
     refused_.erase(name);
-    std::erase_if(settings_, [&](const auto& known) { return known.second.port.device == name; });
+    std::erase_if(settings_, [&](const auto& of) { return of.second.port.device == name; });
     const auto of_device = fmt::format("{}/{}/", rdma_class, name);
-    std::erase_if(opened_, [&](const auto& known) { return known.first.starts_with(of_device); });
-    std::erase_if(names_, [&](const auto& known) { return known.first.starts_with(of_device); });
+    std::erase_if(opened_, [&](const auto& of) { return of.first.starts_with(of_device); });
+    std::erase_if(names_, [&](const auto& of) { return of.first.starts_with(of_device); });
+    AbsentRdmaDevice& device = known.device;
     if (device.pci) {
-      const auto folder = "/sys/bus/pci/devices/" + device.pci->sysfs();
-      device.on_bus = env_.exists(folder);
-      const auto driver = env_.read_link(folder + "/driver");
-      device.driver = driver ? driver->substr(driver->rfind('/') + 1) : std::string();
+      device.on_bus = env_.exists("/sys/bus/pci/devices/" + device.pci->sysfs());
+      device.driver = driver_of(env_, *device.pci);
+      // Its own driver keeps a card that does not recover, or whose mlx5_ib was unloaded.
+      const bool is_own = device.driver == known.driver || device.driver == usual_driver;
+      if (is_own && !is_exclusive(env_)) device.driver.clear();
     }
     out.absent.push_back(device);
   }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -46,6 +47,10 @@ class RdmaPortReader {
     MonotonicTime at;
     RdmaPort port;  // with nothing else of it
   };
+  struct Met {
+    AbsentRdmaDevice device;
+    std::string driver;  // that it had; empty: none was told
+  };
   struct Refusal {
     MonotonicTime at;
     std::string why;  // "counters/symbol_error: why"
@@ -63,6 +68,7 @@ class RdmaPortReader {
   Result<std::vector<std::string>> counters_in(const std::string& folder);
   [[nodiscard]] Result<std::vector<std::string>> list(const std::string& folder);
   bool give_files_back();
+  void meet(const std::string& device, const std::optional<PciAddress>& pci);
   void forget_old_refusal(const std::string& device);
   bool read_counters(RdmaPort& port, const std::string& folder, std::string_view group);
 
@@ -75,7 +81,7 @@ class RdmaPortReader {
   std::map<std::string, UniqueFd> opened_;
   std::size_t to_keep_ = std::numeric_limits<std::size_t>::max();  // of those
   std::map<std::string, std::vector<std::string>> names_;
-  std::map<std::string, AbsentRdmaDevice> met_;  // all devices that were ever seen, by name
+  std::map<std::string, Met> met_;  // all devices that were ever seen, by name
 };
 
 }  // namespace stoker::os

@@ -297,6 +297,45 @@ TEST_F(RdmaPortFiles, ADeviceThatIsNotThereAnyMoreIsLookedForOnTheBus) {
   EXPECT_TRUE(gone.problem.empty());
 }
 
+// A device that had the driver mlx5_core and is gone; `driver` has its function now.
+class DeviceThatIsGone : public RdmaPortFiles {
+ protected:
+  AbsentRdmaDevice gone(const std::string& driver, const std::string& netns_mode) {
+    put_port("mlx5_0");
+    put("sys/module/ib_core/parameters/netns_mode", netns_mode);
+    const std::string function = "sys/bus/pci/devices/0000:1b:00.0";
+    fs::create_directories(root_ / function);
+    fs::create_directory_symlink("../../../bus/pci/devices/0000:1b:00.0",
+                                 root_ / "sys/class/infiniband/mlx5_0/device");
+    const auto bind = [&](const std::string& to) {
+      fs::create_directories(root_ / "sys/bus/pci/drivers" / to);
+      fs::remove(root_ / function / "driver");
+      fs::create_directory_symlink("../../../../bus/pci/drivers/" + to,
+                                   root_ / function / "driver");
+    };
+    bind("mlx5_core");
+    RdmaPortReader reader(*env_);
+    reader.read();
+    fs::remove_all(root_ / "sys/class/infiniband/mlx5_0");
+    bind(driver);
+    return reader.read().absent.at(0);
+  }
+};
+
+TEST_F(DeviceThatIsGone, WasNotGivenToItsOwnDriver) {
+  const auto device = gone("mlx5_core", "Y");
+  EXPECT_TRUE(device.on_bus);
+  EXPECT_EQ(device.driver, "");
+}
+
+TEST_F(DeviceThatIsGone, MayBeInAnotherNetworkNamespaceWhereEachHasItsOwn) {
+  EXPECT_EQ(gone("mlx5_core", "N").driver, "mlx5_core");
+}
+
+TEST_F(DeviceThatIsGone, WasGivenToAnotherDriver) {
+  EXPECT_EQ(gone("vfio-pci", "Y").driver, "vfio-pci");
+}
+
 TEST_F(RdmaPortFiles, WhatIsLeftOutIsNotReadAndANodeWithoutCardsHasNoProblem) {
   EXPECT_TRUE(RdmaPortReader(*env_).read().problem.empty());
   put_port("mlx5_0");
