@@ -202,8 +202,9 @@ struct Facts {
   std::vector<Place> ends;      // lines that show that a job, or a rank, ended as it should
   std::uint64_t order = 0;
   std::unordered_map<std::size_t, std::size_t>
-      hit_of;                  // add_hit(): where in `hits` the same was said before
-  std::uint64_t left_out = 0;  // signs beyond what is kept
+      hit_of;                   // add_hit(): where in `hits` the same was said before
+  std::uint64_t left_out = 0;   // signs beyond what is kept
+  bool exits_left_out = false;  // more processes ended than are kept
 };
 
 }  // namespace stoker::nccl

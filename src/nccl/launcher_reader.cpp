@@ -1,10 +1,19 @@
 #include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "nccl/readers.h"
 #include "nccl/words.h"
 
 namespace stoker::nccl {
 namespace {
+
+// Our own choice: more ranks than a job has.
+constexpr int highest_task = 100'000;
+// Our own choice: two such jobs, in some 30 MB.
+constexpr std::size_t most_exits = 200'000;
 
 // What srun says behind "task 3: ": a signal's name, or the exit code.
 std::optional<int> srun_code(std::string_view text) {
@@ -21,29 +30,54 @@ std::optional<int> srun_code(std::string_view text) {
   return std::nullopt;
 }
 
-// srun's "tasks 2-7,9: Exited with exit code 1": each of them, of one line. That many were killed says only that the
-// step was.
-void add_srun_list(std::string_view text, const Exit& base, Facts& facts) {
-  auto list = word_behind(text, ": tasks ", ":");
-  const auto code = number_behind<int>(text, "Exited with exit code ");
-  constexpr int most = 100000;
-  if (!code || *code <= 0) return;
-  while (!list.empty()) {
-    const auto range = list.substr(0, list.find(','));
-    list.remove_prefix(std::min(range.size() + 1, list.size()));
-    const auto dash = range.find('-');
-    const auto from = whole_number<int>(range.substr(0, dash));
-    const auto to = dash == npos ? from : whole_number<int>(range.substr(dash + 1));
-    if (!from || !to || *from < 0 || *to > most) return;
-    for (int rank = *from; rank <= *to; ++rank) {
-      facts.exits.push_back(base);
-      facts.exits.back().rank = rank;
-      facts.exits.back().code = *code;
-    }
-  }
+// One of srun's "2-7,9"; nullopt: it is no such range.
+std::optional<std::pair<int, int>> srun_range(std::string_view range) {
+  const auto dash = range.find('-');
+  const auto from = whole_number<int>(range.substr(0, dash));
+  const auto to = dash == npos ? from : whole_number<int>(range.substr(dash + 1));
+  if (!from || !to || *from < 0 || *to < *from || *to > highest_task) return std::nullopt;
+  return std::pair(*from, *to);
 }
 
 }  // namespace
+
+void LauncherReader::keep(Exit exit) {
+  if (facts_.exits.size() < most_exits)
+    facts_.exits.push_back(std::move(exit));
+  else
+    facts_.exits_left_out = true;
+}
+
+// srun's "tasks 2-7,9: Exited with exit code 1": each of them once, of one line. That many were killed says only that the
+// step was.
+void LauncherReader::read_srun_list(std::string_view text, const Exit& base) {
+  auto list = word_behind(text, ": tasks ", ":");
+  const auto code = number_behind<int>(text, "Exited with exit code ");
+  if (!code || *code <= 0) return;
+  if (facts_.exits.size() >= most_exits) {
+    facts_.exits_left_out = true;
+    return;
+  }
+  std::vector<bool> tasks;
+  while (!list.empty()) {
+    const auto word = list.substr(0, list.find(','));
+    list.remove_prefix(std::min(word.size() + 1, list.size()));
+    const auto range = srun_range(word);
+    if (!range) break;
+    const auto [from, to] = *range;
+    if (std::ssize(tasks) <= to) tasks.resize(static_cast<std::size_t>(to) + 1);
+    std::fill(tasks.begin() + from, tasks.begin() + to + 1, true);
+  }
+  Exit each = base;
+  for (std::size_t task = 0; task < tasks.size(); ++task) {
+    if (!tasks[task]) continue;
+    Exit exit = each;
+    each.place.text.clear();  // the first has it for all of the line
+    exit.rank = static_cast<int>(task);
+    exit.code = *code;
+    keep(std::move(exit));
+  }
+}
 
 // torch.distributed.elastic's table: "rank : 3 (local_rank: 3)", "exitcode : -9 (pid: 1739)".
 bool LauncherReader::read_table(std::string_view text, const Place& place) {
@@ -71,7 +105,7 @@ bool LauncherReader::read_table(std::string_view text, const Place& place) {
     row_.pid = number_behind<std::uint32_t>(text, "(pid: ").value_or(0);
     row_.first = first_;
     row_.place = place;
-    if (row_.code != 0) facts_.exits.push_back(row_);
+    if (row_.code != 0) keep(row_);
     row_ = {};
   }
   return true;
@@ -133,7 +167,7 @@ bool LauncherReader::read(const Line& line, const Place& place) {
   } else if (text.starts_with("srun: error: ") && contains(text, ": task")) {
     const auto task = number_behind<int>(text, ": task ");
     exit.host = word_behind(text, "srun: error: ", ":");
-    if (!task) add_srun_list(text, exit, facts_);
+    if (!task) read_srun_list(text, exit);
     const auto what = task ? text.substr(text.find(": task ") + 7) : std::string_view();
     const auto ended =
         srun_code(task && contains(what, ": ") ? what.substr(what.find(": ") + 2) : what);
@@ -143,7 +177,7 @@ bool LauncherReader::read(const Line& line, const Place& place) {
   } else {
     return false;
   }
-  if (exit.code != 0) facts_.exits.push_back(std::move(exit));
+  if (exit.code != 0) keep(std::move(exit));
   return true;
 }
 

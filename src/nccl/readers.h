@@ -57,6 +57,9 @@ class LauncherReader {
  private:
   bool read_table(std::string_view text, const Place& place);
   bool read_mpi(std::string_view text, Exit& exit);
+  void read_srun_list(std::string_view text, const Exit& base);
+  // Among the facts, as long as there is room.
+  void keep(Exit exit);
 
   Facts& facts_;
   bool table_ = false;  // within torchrun's table of failures

@@ -163,6 +163,11 @@ void add_limits(const Job& job, const Facts& facts, Verdict& verdict) {
       verdict.limits.push_back(
           fmt::format("{}: {}", facts.files[file].name, facts.files[file].damage));
   }
+  if (facts.exits_left_out) {
+    verdict.limits.push_back(
+        fmt::format("the launchers name more processes that ended than the {} that are kept",
+                    facts.exits.size()));
+  }
   if (job.processes.empty() && job.dumps.empty() && job.ras.empty()) {
     verdict.limits.emplace_back(
         "no line of NCCL is here: NCCL_DEBUG=INFO (or at least WARN) would tell hosts, ranks and "
