@@ -31,6 +31,7 @@ constexpr auto hardware_counters = std::to_array<HardwareCounter>({
 #include "fabric/hardware_counters.def"
 #undef STOKER_HARDWARE_COUNTER
 });
+constexpr std::size_t most_names = 16;  // ports that evidence lists
 constexpr unsigned hardware_bits = 32;  // counters.c, mlx5_ib_query_q_counters: be32
 
 const HardwareCounter* hardware_counter(std::string_view name) {
@@ -58,13 +59,13 @@ std::string amount(const Counted& counted) {
   return fmt::format("{}{}", counted.exact && !counted.fell ? "" : "at least ", counted.least);
 }
 
-Finding finding_of(PortRule id, const RdmaPort& port, std::string message,
+Finding finding_of(PortRule id, Entity entity, std::string message,
                    std::vector<std::string> evidence) {
   const PortRuleRow& row = port_rule(id);
   Finding finding;
   finding.rule = row.rule;
   finding.severity = row.severity;
-  finding.entity = entity_of(port);
+  finding.entity = std::move(entity);
   finding.message = std::move(message);
   finding.cause = row.cause;
   finding.action = row.action;
@@ -74,9 +75,8 @@ Finding finding_of(PortRule id, const RdmaPort& port, std::string message,
   return finding;
 }
 
-std::uint64_t times_down(const std::vector<PortCount>& counts) {
-  const auto found =
-      std::ranges::find(counts, row_of(CounterId::link_downed).name, &PortCount::name);
+std::uint64_t times(CounterId id, const std::vector<PortCount>& counts) {
+  const auto found = std::ranges::find(counts, row_of(id).name, &PortCount::name);
   return found == counts.end() ? 0 : found->counted.least;
 }
 
@@ -98,6 +98,14 @@ std::optional<PortRule> rule_of(const PortCount& count) {
     return count.counted.least >= hardware->too_many ? std::optional(hardware->rule) : std::nullopt;
   const auto limit = id ? limit_of(row_of(*id)) : std::nullopt;
   return limit && count.counted.least >= limit->second ? std::optional(limit->first) : std::nullopt;
+}
+
+// A link that recovers did not go down; and once, it may have been a restart at the other end.
+Severity severity_of_losses(const std::vector<PortCount>& counts) {
+  const auto down = times(CounterId::link_downed, counts);
+  if (down >= row_of(CounterId::link_downed).too_many) return Severity::error;
+  const bool is_one = std::max(down, times(CounterId::link_error_recovery, counts)) <= 1;
+  return is_one ? Severity::info : Severity::warning;
 }
 
 std::string words_of(const PortCount& count) {
@@ -130,7 +138,8 @@ class PortJudge {
  private:
   Finding& tell(PortRule id, const RdmaPort& port, std::string message,
                 std::vector<std::string> evidence) {
-    return out_.emplace_back(finding_of(id, port, std::move(message), std::move(evidence)));
+    return out_.emplace_back(
+        finding_of(id, entity_of(port), std::move(message), std::move(evidence)));
   }
 
   void judge_state(const RdmaPort& port) {
@@ -243,16 +252,49 @@ std::vector<Finding> judge_counted(const RdmaPort& port, const std::vector<PortC
     auto message = fmt::format("{}: {} within {}", port_text(port), fmt::join(lines, ", "),
                                format_duration(time));
     Finding& finding =
-        found.emplace_back(finding_of(rule, port, std::move(message), std::move(lines)));
-    // A link that recovers did not go down; and once, it may have been a restart at the other end.
-    if (rule == PortRule::flapping && times_down(counts) < row_of(CounterId::link_downed).too_many)
-      finding.severity = Severity::warning;
+        found.emplace_back(finding_of(rule, entity_of(port), std::move(message), std::move(lines)));
+    if (rule == PortRule::flapping) finding.severity = severity_of_losses(counts);
   }
   return found;
 }
 
+LostTogether lost_together(const std::vector<CountedPort>& ports) {
+  LostTogether lost;
+  for (const CountedPort& each : ports) {
+    const auto down = times(CounterId::link_downed, each.counts);
+    if (down > 0) lost[down].push_back(each.port);
+  }
+  std::erase_if(lost, [](const auto& of_number) { return of_number.second.size() < 2; });
+  return lost;
+}
+
+Finding judge_together(const std::string& node, const LostTogether& lost, Nanoseconds time) {
+  std::vector<std::string> evidence;
+  evidence.reserve(lost.size());
+  std::size_t all = 0;
+  for (const auto& [number, ports] : lost) {
+    std::vector<std::string> names;
+    names.reserve(std::min(ports.size(), most_names));
+    for (const RdmaPort* port : ports) {
+      if (names.size() < most_names) names.push_back(entity_of(*port).id);
+    }
+    const std::string_view more = names.size() < ports.size() ? " and others" : "";
+    evidence.push_back(fmt::format("{} times down: {}{}", number, fmt::join(names, ", "), more));
+    all += ports.size();
+  }
+  auto message = fmt::format("{} ports lost their link, each as often as another, within {}", all,
+                             format_duration(time));
+  Finding finding = finding_of(PortRule::together, {EntityKind::node, node}, std::move(message),
+                               std::move(evidence));
+  if (!lost.empty() && lost.rbegin()->first >= row_of(CounterId::link_downed).too_many)
+    finding.severity = Severity::error;
+  return finding;
+}
+
 std::vector<std::pair<std::string, std::uint64_t>> limits_of(std::string_view rule) {
   std::vector<std::pair<std::string, std::uint64_t>> limits;
+  if (rule == port_rule(PortRule::together).rule)
+    limits.emplace_back(row_of(CounterId::link_downed).name, 1);
   for (const CounterRow& row : counter_rows()) {
     const auto limit = limit_of(row);
     if (limit && port_rule(limit->first).rule == rule)

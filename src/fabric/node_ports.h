@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +38,19 @@ std::vector<PortCount> counted_on(const RdmaPort& before, const RdmaPort& now);
 // What `counts`, which came on `port` within `time`, say: a finding for each rule that they break.
 std::vector<Finding> judge_counted(const RdmaPort& port, const std::vector<PortCount>& counts,
                                    Nanoseconds time);
+
+// One port, and what came on it.
+struct CountedPort {
+  const RdmaPort* port;
+  std::vector<PortCount> counts;
+};
+
+// Ports by how often they lost their link, where two or more did so equally often.
+using LostTogether = std::map<std::uint64_t, std::vector<const RdmaPort*>>;
+LostTogether lost_together(const std::vector<CountedPort>& ports);
+
+// What that says, of the node: one finding. `time`: within which it was counted.
+Finding judge_together(const std::string& node, const LostTogether& lost, Nanoseconds time);
 
 // Which counters speak for the rule of this name, and from how many on; empty: it is about what one look shows.
 std::vector<std::pair<std::string, std::uint64_t>> limits_of(std::string_view rule);

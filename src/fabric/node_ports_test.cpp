@@ -103,7 +103,7 @@ TEST(NodePorts, CountersAreJudgedByWhatCameBetweenTwoLooks) {
   now.ports[5].counters["symbol_error"] = 3;
   EXPECT_EQ(told(judge_ports(now, nullptr)), "") << "what they hold has no time";
   EXPECT_EQ(told(judge_ports(now, &before)),
-            "port-errors/warning mlx5_1/1; port-flapping/warning mlx5_2/1");
+            "port-errors/warning mlx5_1/1; port-flapping/info mlx5_2/1");
   now.ports[2].counters["link_downed"] = 3;
   EXPECT_EQ(told(judge_ports(now, &before)),
             "port-flapping/error mlx5_2/1; port-errors/warning mlx5_1/1");

@@ -22,6 +22,8 @@ constexpr std::size_t fewest_for_odd = 4;
 constexpr std::size_t most_steps = 64;   // of one counter; the oldest are added together
 constexpr std::size_t most_used = 1024;  // more than any node has; bounds what is remembered
 
+std::string_view together_rule() { return fabric::port_rule(fabric::PortRule::together).rule; }
+
 Severity usual_severity(const PortRuleRow& row) {
   return row.about == PortAbout::port ? row.severity : Severity::info;
 }
@@ -106,6 +108,12 @@ bool is_oddly_slow(const RdmaPorts& look, const RdmaPort& port) {
   return linked >= fewest_for_odd && as_usual + 1 == linked;
 }
 
+bool is_among(const fabric::LostTogether& lost, const RdmaPort& port) {
+  return std::ranges::any_of(lost, [&](const auto& of_number) {
+    return std::ranges::find(of_number.second, &port) != of_number.second.end();
+  });
+}
+
 fabric::Counted sum_of(const fabric::Counted& one, const fabric::Counted& other) {
   return {.least = one.least + other.least,
           .exact = one.exact && other.exact && !one.fell && !other.fell};
@@ -142,6 +150,7 @@ const Check* PortChecks::check_of(const std::string& rule) const {
 
 std::vector<Finding> PortChecks::evaluate(const store::Snapshot& snapshot) {
   if (snapshot.ports == nullptr || checks_.empty()) return {};
+  node_ = snapshot.hostname;
   const bool known = snapshot.ports->problem.empty();
   if (known && (last_ == nullptr || last_->at < snapshot.ports->at)) take(snapshot.ports);
   const MonotonicTime read_at = last_ == nullptr ? snapshot.taken_at : last_->at;
@@ -176,7 +185,7 @@ void PortChecks::take(std::shared_ptr<const RdmaPorts> now) {
   for (const RdmaPort& port : last_->ports) note(port, before.get());
   judge_states();
   judge_missing();
-  for (const RdmaPort& port : last_->ports) judge_counts(port);
+  judge_counts();
 }
 
 void PortChecks::note(const RdmaPort& port, const RdmaPorts* before) {
@@ -204,6 +213,9 @@ void PortChecks::add_step(std::deque<Step>& steps, const fabric::Counted& counte
 }
 
 bool PortChecks::is_told(const Check& check, const Entity& entity) const {
+  if (entity.kind == EntityKind::node)
+    return std::ranges::any_of(last_->ports,
+                               [](const RdmaPort& one) { return !one.counters.empty(); });
   const RdmaPort* port = port_of(*last_, entity);
   // What is not there has no other trouble than that.
   if (port == nullptr) return !is_unlisted(*last_, device_of(entity));
@@ -270,17 +282,39 @@ std::vector<fabric::PortCount> PortChecks::within(const Entity& port, Nanosecond
   return counts;
 }
 
-void PortChecks::judge_counts(const RdmaPort& port) {
-  const Entity entity = fabric::entity_of(port);
+void PortChecks::judge_counts() {
   std::set<Nanoseconds> windows;
   for (const Check& check : checks_) {
     if (check.window > Nanoseconds{0}) windows.insert(check.window);
   }
-  for (const Nanoseconds window : windows) {
-    const auto watched = std::min(window, last_->at - watched_since_.at(entity));
-    for (Finding& finding : fabric::judge_counted(port, within(entity, window), watched)) {
-      const Check* check = check_of(finding.rule);
-      if (check != nullptr && check->window == window) see(std::move(finding));
+  for (const Nanoseconds window : windows) judge_counts_within(window);
+}
+
+void PortChecks::judge_counts_within(Nanoseconds window) {
+  const auto is_of_window = [&](const Finding& finding) {
+    const Check* check = check_of(finding.rule);
+    return check != nullptr && check->window == window;
+  };
+  std::vector<fabric::CountedPort> counted;
+  counted.reserve(last_->ports.size());
+  Nanoseconds longest{0};
+  for (const RdmaPort& port : last_->ports) {
+    const Entity entity = fabric::entity_of(port);
+    counted.push_back({&port, within(entity, window)});
+    longest = std::max(longest, last_->at - watched_since_.at(entity));
+  }
+  fabric::LostTogether lost;
+  if (check_of(std::string(together_rule())) != nullptr) lost = fabric::lost_together(counted);
+  if (!lost.empty()) {
+    Finding finding = fabric::judge_together(node_, lost, std::min(window, longest));
+    if (is_of_window(finding)) see(std::move(finding));
+  }
+  for (const auto& [port, counts] : counted) {
+    const auto watched = std::min(window, last_->at - watched_since_.at(fabric::entity_of(*port)));
+    for (Finding& finding : fabric::judge_counted(*port, counts, watched)) {
+      const bool is_told = finding.rule == fabric::port_rule(fabric::PortRule::flapping).rule &&
+                           is_among(lost, *port);
+      if (!is_told && is_of_window(finding)) see(std::move(finding));
     }
   }
 }

@@ -38,6 +38,8 @@ class PortChecks {
   //   one only where it alone of four or more of its kind has none, and looks for a partner (Polling).
   // - Likewise one that ran faster before, or alone of four or more of its kind runs slower than the others. A storage network
   //   is often slower than the one for computing, with cards of one kind.
+  // - Ports that lost their link equally often within the window are one finding of the node, and none of each port: a switch
+  //   that restarted is one fault.
   // - What was told as a fault is one until it is over, whatever others do meanwhile.
   // - A port that was in use is missed where its card left the bus, or where nobody knows why. A card that is there with
   //   another driver, or may be in another network namespace, was given away.
@@ -62,7 +64,8 @@ class PortChecks {
   void add_step(std::deque<Step>& steps, const fabric::Counted& counted) const;
   void judge_states();
   void judge_missing();
-  void judge_counts(const RdmaPort& port);
+  void judge_counts();
+  void judge_counts_within(Nanoseconds window);
   [[nodiscard]] Severity severity_of(const Finding& finding, const RdmaPort& port) const;
   void see(Finding finding);
   // What came on the port within the window, by counter.
@@ -72,6 +75,7 @@ class PortChecks {
 
   std::vector<Check> checks_;
   std::shared_ptr<const RdmaPorts> last_;
+  std::string node_;
   std::map<Entity, MonotonicTime> watched_since_;
   std::map<Entity, Steps> steps_;
   std::set<Entity> used_;

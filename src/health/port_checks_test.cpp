@@ -183,13 +183,35 @@ TEST(PortChecks, ACounterThatStandsAtItsHighestValueIsSaidOnceTheErrorsAreOver) 
   EXPECT_EQ(node.pass(420), "mlx5_2/1 port-counter-full info");
 }
 
-TEST(PortChecks, ALinkLostOnceIsAWarningAndAgainAnError) {
+TEST(PortChecks, ALinkLostOnceIsInformationAndAgainAnError) {
   PortNode node;
   node.pass(60);
   node.now.ports[1].counters["link_downed"] = 1;
-  EXPECT_EQ(node.pass(30), "mlx5_1/1 port-flapping warning");
+  EXPECT_EQ(node.pass(30), "mlx5_1/1 port-flapping info");
   node.now.ports[1].counters["link_downed"] = 2;
   EXPECT_EQ(node.pass(30), "mlx5_1/1 port-flapping error");
+}
+
+TEST(PortChecks, PortsThatLostTheirLinkEquallyOftenAreOneFindingOfTheNode) {
+  PortNode node;
+  node.pass(60);
+  for (unsigned n = 0; n < 6; ++n) node.now.ports[n].counters["link_downed"] = 1;
+  node.now.ports[7].counters["link_downed"] = 3;
+  EXPECT_EQ(node.pass(30), "mlx5_7/1 port-flapping error; node1 ports-lost-together warning");
+  const auto& told = node.found[0].entity.kind == EntityKind::node ? node.found[0] : node.found[1];
+  EXPECT_EQ(told.message, "6 ports lost their link, each as often as another, within 1 min 15 s");
+  EXPECT_EQ(told.evidence.at(0),
+            "1 times down: mlx5_0/1, mlx5_1/1, mlx5_2/1, mlx5_3/1, mlx5_4/1, mlx5_5/1");
+  EXPECT_EQ(node.pass(720), "") << "ten minutes, and one more";
+}
+
+TEST(PortChecks, PortsOfWhichOneLostItsLinkALookLaterAreStillOneFinding) {
+  PortNode node;
+  node.pass(60);
+  node.now.ports[0].counters["link_downed"] = 1;
+  EXPECT_EQ(node.pass(15), "mlx5_0/1 port-flapping info");
+  node.now.ports[1].counters["link_downed"] = 1;
+  EXPECT_EQ(node.pass(120), "node1 ports-lost-together warning");
 }
 
 TEST(PortChecks, WhatTellsOfThePathBeyondIsInformationUnlessAFileSaysMore) {

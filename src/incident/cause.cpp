@@ -133,6 +133,7 @@ constexpr auto rules = std::to_array<Named>({
     {"port-gone", Id::network},
     {"port-slow", Id::network},
     {"port-flapping", Id::network},
+    {"ports-lost-together", Id::network},
     {"port-errors", Id::network},
     {"port-packets-lost", Id::network},
     {"port-path-broken", Id::network},

@@ -79,6 +79,15 @@ TEST(PortIncidents, ASubnetManagerThatIsMissingIsOneForAllPorts) {
   EXPECT_EQ(story.told(), "open port-not-configured node:node-1 error inspect_cable x2");
 }
 
+TEST(PortIncidents, PortsThatLostTheirLinkTogetherAreTheNodesMatter) {
+  Story story = with_nic();
+  Finding together = port_finding("ports-lost-together");
+  together.entity = {EntityKind::node, "node-1"};
+  together.action = Action::observe;
+  story.found(0, {together});
+  EXPECT_EQ(story.told(), "open network-port node:node-1 warning observe x1");
+}
+
 TEST(PortIncidents, WhatIsNotKnownIsNotOver) {
   Story story = with_nic();
   story.found(0, {port_finding("port-down")});
