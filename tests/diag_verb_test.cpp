@@ -161,6 +161,58 @@ TEST(DiagVerb, FailsACardOverWhichAnErrorCameWhileItWorked) {
   EXPECT_NE(lost.find("came under load: the card is lost"), std::string::npos) << lost;
 }
 
+void load(const TempFolder& folder, const std::string& gpu) {
+  ASSERT_EQ(run_stoker({"sim", "load", "training", "--data", folder.path(), "--gpu", gpu}).status,
+            0);
+}
+
+// A run that is still at it, once its worker is there.
+void wait_for_worker(const StokerProcess& process) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!has_worker(process) && std::chrono::steady_clock::now() < deadline)
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+}
+
+TEST(DiagVerb, PassesAndKeepsNothingOfACardToWhichAJobCameMeanwhile) {
+  const TempFolder folder;
+  make_idle_node(folder);
+  StokerProcess process(
+      {"diag", "--sim", "hgx-h200x4", "--test", "memory", "--gpu", "3", "--data", folder.path()});
+  wait_for_worker(process);
+  load(folder, "3");
+  EXPECT_EQ(process.wait(), 2) << process.out();
+  EXPECT_NE(process.out().find("0 passed, 0 failed"), std::string::npos) << process.out();
+  EXPECT_NE(process.out().find("it came while the cards were tested"), std::string::npos)
+      << process.out();
+  EXPECT_FALSE(std::filesystem::exists(folder.path("diag.db")));
+}
+
+TEST(DiagVerb, BlamesNoPcieLinkWhileOtherCardsCameToWork) {
+  const TempFolder folder;
+  make_idle_node(folder);
+  StokerProcess process({"diag", "--sim", "hgx-h200x4", "--test", "pcie", "--gpu", "3", "--data",
+                         folder.path(), "--fault", "slow-pcie=4"});
+  wait_for_worker(process);
+  load(folder, "1");
+  EXPECT_EQ(process.wait(), 2) << process.out();
+  EXPECT_NE(process.out().find("which may share its way to the host"), std::string::npos)
+      << process.out();
+}
+
+TEST(DiagVerb, StartsNoTestOnACardToWhichAJobCameDuringLevelOne) {
+  const TempFolder folder;
+  make_idle_node(folder);
+  inject(folder, {"thermal", "--gpu", "1"});  // suspected, so that level 1 looks on
+  StokerProcess process(
+      {"diag", "--sim", "hgx-h200x4", "--level", "2", "--gpu", "3", "--data", folder.path()});
+  std::this_thread::sleep_for(std::chrono::milliseconds(2000 * slowdown));
+  load(folder, "3");
+  ASSERT_EQ(run_stoker({"sim", "clear", "--data", folder.path()}).status, 0);
+  EXPECT_EQ(process.wait(std::chrono::seconds(60)), 2) << process.out();
+  EXPECT_NE(process.err().find("in use, so nothing was tested"), std::string::npos)
+      << process.err() << process.out();
+}
+
 TEST(DiagVerb, PassesNoStateWhoseLimitWasNotRead) {
   for (const auto& [call, test] : std::vector<std::pair<const char*, const char*>>{
            {"nvmlDeviceGetMaxPcieLinkWidth", "state_pcie"},

@@ -129,6 +129,26 @@ store::Snapshot DiagNode::wait(Nanoseconds limit, const std::function<bool()>& s
   }
 }
 
+store::Snapshot DiagNode::with_new_processes(Nanoseconds limit,
+                                             const std::function<bool()>& stop) const {
+  const auto began = system_clock().monotonic();
+  const auto is_old = [&](const store::GpuSnapshot& gpu) {
+    return gpu.state == device::GpuState::present && gpu.process_outcome.taken_at < began;
+  };
+  while (true) {
+    auto snapshot = store_.snapshot();
+    if (std::ranges::none_of(snapshot.gpus, is_old)) return snapshot;
+    const auto now = system_clock().monotonic();
+    if (now - began > limit || snapshot.source.state != device::SourceState::running || stop()) {
+      for (auto& gpu : snapshot.gpus) {
+        if (is_old(gpu)) gpu.process_outcome = Reading::none(Reason::pending, now);
+      }
+      return snapshot;
+    }
+    std::this_thread::sleep_for(Milliseconds(20));
+  }
+}
+
 diag::LoadSamples DiagNode::samples() const { return sampled_->samples(); }
 
 }  // namespace stoker::app

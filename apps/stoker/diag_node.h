@@ -27,6 +27,9 @@ class DiagNode {
   // As soon as every card has been read once, its processes too; when `limit` is over or `stop` says so, with what there is.
   store::Snapshot wait(Nanoseconds limit, const std::function<bool()>& stop) const;
   [[nodiscard]] store::Snapshot snapshot() const { return store_.snapshot(); }
+  // As soon as the processes of every card that is there have been listed anew; when `limit` is over or `stop` says so, the
+  // processes of the others are told as not read.
+  store::Snapshot with_new_processes(Nanoseconds limit, const std::function<bool()>& stop) const;
   // Power, clocks and throttle reasons of every card since the node was opened, five times a second.
   [[nodiscard]] diag::LoadSamples samples() const;
   [[nodiscard]] std::string hostname() const { return env_->hostname(); }

@@ -39,7 +39,9 @@ using diag::Verdict;
 
 // Until the readings of the last moments are there.
 constexpr Milliseconds after_load{250};
-constexpr Seconds processes_every{1};
+constexpr Milliseconds processes_every{500};
+// A list that is asked for now; a card that does not tell one is not tested.
+constexpr Nanoseconds processes_within = Seconds(10);
 constexpr int lowest_priority = 19;  // setpriority(2)
 constexpr const char* nvls_variable = "NCCL_NVLS_ENABLE";
 
@@ -114,10 +116,8 @@ class DiagRun {
     const SimFolder folder(settings_);
     log::set_level(log::Level::warning);
     auto settings = settings_;
-    if (flags_.while_idle) {
-      settings.set(config::OptionId::sample_period_processes, Nanoseconds(processes_every), {});
-      ::setpriority(PRIO_PROCESS, 0, lowest_priority);
-    }
+    settings.set(config::OptionId::sample_period_processes, Nanoseconds(processes_every), {});
+    if (flags_.while_idle) ::setpriority(PRIO_PROCESS, 0, lowest_priority);
     auto node = DiagNode::open(settings, folder.path(), leave_it_);
     if (!node) return complain(node.error().describe());
     if (auto ok = folder.make_idle(); !ok) return complain(ok.error().describe());
@@ -140,7 +140,7 @@ class DiagRun {
     }
     folder_ = folder.path();
     if (!choice_.steps.empty() && !stopped_) {
-      if (const auto refused = run_steps(**node, snapshot, *gpus)) return *refused;
+      if (const auto refused = run_steps(**node, *gpus)) return *refused;
     }
     if (choice_.steps.empty() && flags_.while_idle) keep(snapshot);
     if (stopped_) facts_.notes.emplace_back("stopped before the end");
@@ -156,8 +156,10 @@ class DiagRun {
   }
 
   // The exit code where the run can't be as it was asked for.
-  std::optional<int> run_steps(DiagNode& node, const store::Snapshot& snapshot,
-                               const std::vector<std::uint32_t>& gpus) {
+  std::optional<int> run_steps(DiagNode& node, const std::vector<std::uint32_t>& gpus) {
+    // Level 1 may have taken its time, and somebody may have come.
+    const auto snapshot = node.with_new_processes(processes_within, stop_);
+    if (stopped_) return std::nullopt;
     auto scope = scope_of(flags_, choice_, snapshot, gpus);
     const auto plan = make_plan(flags_, choice_, snapshot, gpus, scope.testable);
     if (!plan) return complain(plan.error().message());
@@ -176,13 +178,15 @@ class DiagRun {
   void test_cards(DiagNode& node, const diag::Plan& plan, const store::Snapshot& snapshot) {
     DiagProgress progress(plan, !flags_.quiet && ::isatty(STDERR_FILENO) != 0);
     diag::RunWatch watch;
-    YieldWatch yields(node, plan);
+    YieldWatch yields(node, plan, parent_);
+    yields.look(snapshot, false);
     watch.on_started = [&](int pid) { yields.set_worker(pid); };
     watch.on_began = [&](const diag::Began& began) { progress.on_began(began); };
     watch.on_found = [&](const diag::Measurement& one) { progress.on_found(one); };
     watch.stop = [&] {
       progress.show();
       if (heard_signal()) return true;
+      yields.look(node.snapshot(), false);
       return flags_.while_idle && must_yield(yields);
     };
     diag::WorkerOptions options;
@@ -205,9 +209,15 @@ class DiagRun {
     std::this_thread::sleep_for(after_load);
     std::ranges::move(report.notes, std::back_inserter(facts_.notes));
     if (!report.problem.empty()) facts_.notes.push_back(report.problem);
-    add_found(report.found, snapshot, node.samples());
-    std::ranges::move(load_->look_again(node, folder_, flags_.allow_busy, stop_, leave_it_),
-                      std::back_inserter(results_));
+    if (!stopped_) yields.look(node.with_new_processes(processes_within, stop_), true);
+    if (!flags_.allow_busy && !stopped_) user_ = yields.user();
+    const bool shared = flags_.allow_busy || !user_.empty();
+    std::vector<TestResult> of_cards = judged(report.found, snapshot, node.samples(),
+                                              {.others = yields.others_used(), .tested = shared});
+    std::ranges::move(load_->look_again(node, folder_, shared, stop_, leave_it_),
+                      std::back_inserter(of_cards));
+    if (!user_.empty()) hinder(of_cards);
+    std::ranges::move(of_cards, std::back_inserter(results_));
     if (!load_->note().empty()) facts_.notes.push_back(load_->note());
   }
 
@@ -228,20 +238,40 @@ class DiagRun {
     return heard;
   }
 
-  void add_found(const std::vector<diag::Measurement>& found, const store::Snapshot& snapshot,
-                 diag::LoadSamples samples) {
+  // Which cards of the node somebody else used.
+  struct Use {
+    bool others = false;
+    bool tested = false;
+  };
+
+  std::vector<TestResult> judged(const std::vector<diag::Measurement>& found,
+                                 const store::Snapshot& snapshot, diag::LoadSamples samples,
+                                 Use use) {
     diag::JudgeInput input{.cards = traits_of(snapshot, !flags_.mig.empty()),
                            .samples = std::move(samples),
-                           .others_work = are_others_used(snapshot, found),
-                           .shared = flags_.allow_busy};
+                           .others_work = use.others,
+                           .shared = use.tested};
     if (history_) {
       auto earlier = history_->earlier(input.cards);
       if (earlier) input.earlier = std::move(*earlier);
       if (!earlier)
         facts_.notes.push_back("not compared with earlier results: " + earlier.error().describe());
     }
+    std::vector<TestResult> out;
     for (auto& one : diag::judge(found, input)) {
-      if (is_told(one)) results_.push_back(std::move(one));
+      if (is_told(one)) out.push_back(std::move(one));
+    }
+    return out;
+  }
+
+  // Of cards that somebody came to: only what is wrong whoever else was there is said.
+  void hinder(std::vector<TestResult>& results) const {
+    for (auto& one : results) {
+      if (one.verdict == Verdict::fail) continue;
+      if (one.verdict == Verdict::not_tested && !one.hindered) continue;  // is not there at all
+      one.verdict = Verdict::not_tested;
+      if (!one.hindered) one.reason = user_ + ": it came while the cards were tested";
+      one.hindered = true;
     }
   }
 
@@ -272,7 +302,7 @@ class DiagRun {
   // What a fault on purpose made of a card is not its history.
   void keep(const store::Snapshot& snapshot) {
     const bool sound = flags_.injections.empty() && flags_.faults.empty();
-    if (!history_ || stopped_ || !sound) return;
+    if (!history_ || stopped_ || !sound || !user_.empty()) return;
     if (auto ok = history_->keep(results_, snapshot, facts_.started); !ok) {
       facts_.notes.push_back("results are not kept: " + ok.error().describe());
     }
@@ -328,6 +358,8 @@ class DiagRun {
   std::optional<DiagHistory> history_;
   std::optional<DiagLoad> load_;  // of a run with active tests
   std::string folder_;            // of a simulated node; empty: this machine's cards
+  std::string user_;  // of a card that was tested, who came meanwhile; empty: nobody did
+  const int parent_ = ::getppid();
   Signals signals_;
   bool stopped_ = false;
   bool yielded_ = false;

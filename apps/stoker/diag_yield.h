@@ -1,11 +1,10 @@
-// Composition: does somebody need the cards that `stoker diag` tests while they are idle?
+// Composition: who is on the cards of the node while `stoker diag` tests some of them?
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "diag/measurement.h"
 #include "diag/plan.h"
 #include "diag_node.h"
 
@@ -13,7 +12,7 @@ namespace stoker::app {
 
 class YieldWatch {
  public:
-  YieldWatch(const DiagNode& node, const diag::Plan& plan);
+  YieldWatch(const DiagNode& node, const diag::Plan& plan, int parent);
 
   // Our own worker, as this process counts; where the driver counts in another namespace, it is nobody's, and the run is
   // given up.
@@ -22,14 +21,21 @@ class YieldWatch {
   // program is gone. Empty: nothing.
   [[nodiscard]] std::string reason() const;
 
+  // One look; what was seen stays. `ended`: the worker is gone, so that whoever is there is somebody else. Before that a
+  // process of a real card counts only where the worker is listed beside it: else the driver counts in another namespace.
+  void look(const store::Snapshot& snapshot, bool ended);
+  // Was another card of the node in use at any look? Not known counts as use.
+  [[nodiscard]] bool others_used() const { return others_used_; }
+  // Who was on a card that is tested, or why that is not known; empty: nobody.
+  [[nodiscard]] const std::string& user() const { return user_; }
+
  private:
   const DiagNode& node_;
   std::vector<std::uint32_t> gpus_;
   const int parent_;
   int worker_ = 0;
+  bool others_used_ = false;
+  std::string user_;
 };
-
-// Is a card of the node in use, as far as is known, that none of these measurements is of? Not known counts as use.
-bool are_others_used(const store::Snapshot& snapshot, const std::vector<diag::Measurement>& found);
 
 }  // namespace stoker::app
