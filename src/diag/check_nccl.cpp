@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -26,9 +27,11 @@ class NcclCheck {
     auto library = cards_.front()->collectives(cards_);
     if (!library) return for_all(library.error());
     auto held = PeerArrays::take(cards_);
-    if (!held) return for_all(held.error());
-    const auto seconds = median_of_all(**library, *held);
-    if (!seconds) return for_all(seconds.error());
+    if (!held) return not_done_together("nccl_all_reduce", cards_, held.error());
+    std::optional<Error> refused;
+    const auto seconds = median_of_all(**library, *held, refused);
+    if (refused) return for_all(*refused);
+    if (!seconds) return not_done_together("nccl_all_reduce", cards_, seconds.error());
     return results(**library, *held, *seconds);
   }
 
@@ -42,8 +45,10 @@ class NcclCheck {
   }
 
   // Of one all-reduce, after one batch that does not count: the library connects the cards in it.
-  Result<double> median_of_all(Collectives& library, const PeerArrays& held) {
-    if (auto ok = held.clear_sums(); !ok) return fail(ok.error());
+  // `refused`: what the library itself says, which is no card's.
+  OfCards<double> median_of_all(Collectives& library, const PeerArrays& held,
+                                std::optional<Error>& refused) {
+    if (auto ok = held.clear_sums(); !ok) return tl::unexpected(ok.error());
     std::vector<std::uint64_t> from;
     std::vector<std::uint64_t> to;
     from.reserve(cards_.size());
@@ -61,12 +66,14 @@ class NcclCheck {
       const auto took = together.timed([&](std::size_t card) -> Result<void> {
         if (card != 0) return {};  // the library has put it into all queues
         for (std::uint32_t n = 0; n < batch; ++n) {
-          if (auto ok = library.all_reduce(from, to, held.bytes() / sizeof(std::uint32_t)); !ok)
+          if (auto ok = library.all_reduce(from, to, held.bytes() / sizeof(std::uint32_t)); !ok) {
+            refused = ok.error();
             return ok;
+          }
         }
         return {};
       });
-      if (!took) return took;
+      if (!took) return tl::unexpected(took.error());
       if (i > 0) seconds.push_back(*took / batch);
     }
     return median_of(std::move(seconds));

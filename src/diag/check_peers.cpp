@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -54,7 +55,7 @@ class PeerCheck {
       }
     }
     auto held = PeerArrays::take(cards_);
-    if (!held) return for_all(held.error());
+    if (!held) return for_each(held.error());
     held_.emplace(std::move(*held));
     copies();
     all_at_once();
@@ -70,6 +71,13 @@ class PeerCheck {
         out.push_back(not_done(test, card->facts().index, error));
       }
     }
+    return out;
+  }
+
+  [[nodiscard]] std::vector<Measurement> for_each(const CardError& error) const {
+    std::vector<Measurement> out;
+    for (const char* test : {"peer_copy", "peer_all", "all_reduce"})
+      std::ranges::move(not_done_together(test, cards_, error), std::back_inserter(out));
     return out;
   }
 
@@ -94,8 +102,8 @@ class PeerCheck {
         if (from == to) continue;
         const auto rate = copy_rate(to, from);
         if (!rate) {
-          for (const auto& card : cards_)
-            out_.push_back(not_done("peer_copy", card->facts().index, rate.error()));
+          std::ranges::move(not_done_together("peer_copy", cards_, {to, rate.error()}),
+                            std::back_inserter(out_));
           return;
         }
         rates[to][from] = *rate;
@@ -183,7 +191,7 @@ class PeerCheck {
     return args;
   }
 
-  Result<double> reduce_once() {
+  OfCards<double> reduce_once() {
     const double share =
         static_cast<double>(cards_.size() - 1) / static_cast<double>(cards_.size());
     double seconds = 0;
@@ -194,7 +202,7 @@ class PeerCheck {
                                      share * static_cast<double>(held_->bytes()), Work::Unit::link);
         return cards_[i]->launch(how, reduce_args(i));
       });
-      if (!took) return fail(took.error());
+      if (!took) return tl::unexpected(took.error());
       seconds += *took;
     }
     return seconds;
@@ -202,18 +210,18 @@ class PeerCheck {
 
   // By card, what is wrong by its fault. The owner of a slice adds it up, and the others fetch it from there: a word that is
   // wrong at its owner was added up wrongly, unless a card's array is wrong; one that is wrong elsewhere only came over wrongly.
-  Result<std::map<std::size_t, std::string>> wrong_cards() {
+  OfCards<std::map<std::size_t, std::string>> wrong_cards() {
     std::vector<std::map<std::size_t, WrongSum>> wrong;
     wrong.reserve(cards_.size());
     for (std::size_t i = 0; i < cards_.size(); ++i) {
       auto found = held_->wrong_sums_of(i);
-      if (!found) return fail(found.error());
+      if (!found) return fail_of(i, found.error());
       wrong.push_back(std::move(*found));
     }
     std::map<std::size_t, std::string> out;
     for (std::size_t owner = 0; owner < cards_.size(); ++owner) {
       if (const auto own = wrong[owner].find(owner); own != wrong[owner].end()) {
-        if (auto ok = blame_sum(owner, own->second.at, out); !ok) return fail(ok.error());
+        if (auto ok = blame_sum(owner, own->second.at, out); !ok) return tl::unexpected(ok.error());
         continue;
       }
       for (std::size_t i = 0; i < cards_.size(); ++i) {
@@ -225,12 +233,12 @@ class PeerCheck {
     }
     return out;
   }
-  Result<void> blame_sum(std::size_t owner, std::uint64_t at,
-                         std::map<std::size_t, std::string>& out) {
+  OfCards<void> blame_sum(std::size_t owner, std::uint64_t at,
+                          std::map<std::size_t, std::string>& out) {
     bool any = false;
     for (std::size_t i = 0; i < cards_.size(); ++i) {
       const auto wrong = held_->has_wrong_array(i, at);
-      if (!wrong) return fail(wrong.error());
+      if (!wrong) return fail_of(i, wrong.error());
       if (*wrong)
         out.try_emplace(i, "what its memory gives to the sums is not what was written there");
       any = any || *wrong;
@@ -241,24 +249,32 @@ class PeerCheck {
   }
 
   void all_reduce() {
-    if (cards_.size() > most_reduced_cards)
-      return tell_reduced(fail(ErrorCode::not_supported, "more than 16 cards"), {});
+    if (cards_.size() > most_reduced_cards) {
+      for (const auto& card : cards_) {
+        out_.push_back(not_done("all_reduce", card->facts().index,
+                                Error(ErrorCode::not_supported, "more than 16 cards")));
+      }
+      return;
+    }
     std::vector<double> seconds;
     const std::uint32_t repeats = sizes_for(cards_.front()->facts()).repeats;
     seconds.reserve(repeats);
     for (std::uint32_t i = 0; i <= repeats; ++i) {
       const auto took = reduce_once();
-      if (!took) return tell_reduced(took, {});
+      if (!took) return give_up(took.error());
       if (i > 0) seconds.push_back(*took);
     }
     const auto wrong = wrong_cards();
-    if (!wrong) return tell_reduced(fail(wrong.error()), {});
+    if (!wrong) return give_up(wrong.error());
     tell_reduced(median_of(seconds), *wrong);
   }
 
+  void give_up(const CardError& error) {
+    std::ranges::move(not_done_together("all_reduce", cards_, error), std::back_inserter(out_));
+  }
+
   // All cards wait for the slowest of them: its time is no fault of the others.
-  void tell_reduced(const Result<double>& seconds,
-                    const std::map<std::size_t, std::string>& wrong) {
+  void tell_reduced(double seconds, const std::map<std::size_t, std::string>& wrong) {
     const auto slow = blamed();
     for (std::size_t i = 0; i < cards_.size(); ++i) {
       Measurement one = rate_of("all_reduce", i, seconds, held_->bus_bytes());

@@ -1,5 +1,7 @@
 #include "diag/peer_arrays.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "diag/kernels/memory.h"
@@ -8,7 +10,27 @@
 
 namespace stoker::diag {
 
-Result<PeerArrays> PeerArrays::take(const Cards& cards) {
+std::vector<Measurement> not_done_together(const std::string& test, const Cards& cards,
+                                           const CardError& error) {
+  std::vector<Measurement> out;
+  out.reserve(cards.size());
+  const std::uint32_t whose = cards.at(error.card)->facts().index;
+  for (const auto& card : cards) {
+    const std::uint32_t gpu = card->facts().index;
+    if (gpu == whose) {
+      out.push_back(not_done(test, gpu, error.error));
+      continue;
+    }
+    out.push_back(
+        {.test = test,
+         .gpu = gpu,
+         .outcome = Outcome::hindered,
+         .reason = fmt::format("GPU {} could not take part: {}", whose, error.error.describe())});
+  }
+  return out;
+}
+
+OfCards<PeerArrays> PeerArrays::take(const Cards& cards) {
   PeerArrays out(cards);
   const Sizes sizes = sizes_for(cards.front()->facts());
   // A multiple of the cards' slices.
@@ -16,34 +38,35 @@ Result<PeerArrays> PeerArrays::take(const Cards& cards) {
   out.bytes_ = sizes.transfer_bytes / grain * grain;
   out.arrays_.reserve(cards.size());
   out.sums_.reserve(cards.size());
-  for (const auto& card : cards) {
+  for (std::size_t i = 0; i < cards.size(); ++i) {
     for (auto* list : {&out.arrays_, &out.sums_}) {
-      auto memory = CardMemory::take(*card, out.bytes_);
-      if (!memory) return fail(memory.error());
+      auto memory = CardMemory::take(*cards[i], out.bytes_);
+      if (!memory) return fail_of(i, memory.error());
       list->push_back(std::move(*memory));
     }
   }
-  if (auto ok = out.fill(); !ok) return fail(ok.error());
+  if (auto ok = out.fill(); !ok) return tl::unexpected(ok.error());
   return out;
 }
 
-Result<void> PeerArrays::fill() {
+OfCards<void> PeerArrays::fill() {
   for (std::size_t i = 0; i < cards_->size(); ++i) {
     Card& card = *(*cards_)[i];
     const FillArgs args{arrays_[i].as<Words>(), bytes_ / sizeof(Words), 0,
                         static_cast<std::uint32_t>(Pattern::address),
                         static_cast<std::uint32_t>(i)};
     const Launch how = streaming(card.facts(), Kernel::fill, static_cast<double>(bytes_));
-    if (auto ok = card.launch(how, args); !ok) return ok;
-    if (auto ok = card.wait(); !ok) return ok;
+    if (auto ok = card.launch(how, args); !ok) return fail_of(i, ok.error());
+    if (auto ok = card.wait(); !ok) return fail_of(i, ok.error());
   }
   return {};
 }
 
-Result<void> PeerArrays::clear_sums() const {
+OfCards<void> PeerArrays::clear_sums() const {
   for (std::size_t i = 0; i < cards_->size(); ++i) {
-    if (auto ok = (*cards_)[i]->zero(sums_[i].address(), bytes_); !ok) return ok;
-    if (auto ok = (*cards_)[i]->wait(); !ok) return ok;
+    if (auto ok = (*cards_)[i]->zero(sums_[i].address(), bytes_); !ok)
+      return fail_of(i, ok.error());
+    if (auto ok = (*cards_)[i]->wait(); !ok) return fail_of(i, ok.error());
   }
   return {};
 }

@@ -130,6 +130,19 @@ TEST(RunPlan, HasNothingToTestWithoutALibraryOrAnotherCard) {
   }
 }
 
+TEST(RunPlan, BlamesAnErrorOfOneCardOnNoOther) {
+  for (const HostFaults& fault : {HostFaults{.no_memory = true}, HostFaults{.dead = true}}) {
+    const auto found = run_with(fault, {Step::peers, Step::nccl});
+    EXPECT_EQ(failed(found),
+              (Failures{{1, {"peer_copy", "peer_all", "all_reduce", "nccl_all_reduce"}}}));
+    for (const auto& one : found) {
+      if (one.gpu == 1) continue;
+      EXPECT_EQ(one.outcome, Outcome::hindered) << one.test;
+      EXPECT_TRUE(one.reason.starts_with("GPU 1 could not take part: ")) << one.reason;
+    }
+  }
+}
+
 TEST(RunPlan, FindsACardThatReachesNoOther) {
   EXPECT_TRUE(failed(run_with({.no_peer = true}, {Step::peers})).at(1).contains("all_reduce"));
 }

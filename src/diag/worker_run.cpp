@@ -192,7 +192,10 @@ class WorkerRun {
                     .outcome = Outcome::hindered,
                     .unit = std::string(row.unit)};
     const bool all = is_of_all_cards(row.step);
-    if (hung_ && hung_step_ == row.step && (all || hung_ == gpu)) {
+    if (hung_ && hung_step_ == row.step && row.step == Step::nccl) {
+      // A wrong interface or too little shared memory does the same.
+      out.reason = "the library did not return; whether a card is to blame is not known";
+    } else if (hung_ && hung_step_ == row.step && (all || hung_ == gpu)) {
       out.outcome = Outcome::wrong;
       out.reason = all ? "did not return; which card it waits for is not known" : "did not return";
     } else if (!unopened.empty()) {
