@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 
-#include <algorithm>
 #include <csignal>
 #include <set>
 #include <string_view>
@@ -11,7 +10,6 @@
 #include "base/log.h"
 #include "base/sleep.h"
 #include "device/probe/packet.h"
-#include "health/job_view.h"
 #include "inquirer_words.h"
 
 namespace stoker::app {
@@ -54,30 +52,6 @@ void JobInquiry::run(const std::stop_token& stop) {
   while (sleep_unless_stopped(stop, inquiry_looks_every));
 }
 
-// Whose work the cards are said to wait in: all of that job's processes here. Where that is not known, nobody is asked in
-// another's name.
-std::optional<JobInquiry::Job> JobInquiry::job_of(const Finding& finding,
-                                                  const store::Snapshot& snapshot) {
-  const auto work = health::look_at_jobs(snapshot);
-  const auto speaks = std::ranges::find_if(snapshot.gpus, [&](const store::GpuSnapshot& gpu) {
-    return gpu.info.uuid == finding.entity.id;
-  });
-  if (speaks == snapshot.gpus.end()) return std::nullopt;
-  const auto& key = work.at(static_cast<std::size_t>(speaks - snapshot.gpus.begin())).job;
-  Job job{.key = key.empty() ? finding.entity.id : key, .cards = {}, .pids = {}};
-  std::set<std::uint32_t> pids;
-  for (std::size_t card = 0; card < snapshot.gpus.size(); ++card) {
-    const auto& gpu = snapshot.gpus[card];
-    const bool its = key.empty() ? &gpu == &*speaks : work[card].job == key;
-    if (!its) continue;
-    job.cards.push_back({EntityKind::gpu, gpu.info.uuid});
-    for (const auto& process : gpu.processes) pids.insert(process.pid);
-  }
-  if (pids.empty() || (key.empty() && pids.size() > 1)) return std::nullopt;
-  job.pids.assign(pids.begin(), pids.end());
-  return job;
-}
-
 void JobInquiry::look(const std::stop_token& stop) {
   auto found = parts_.found();
   std::erase_if(found, [](const Finding& one) { return !is_of_job(one); });
@@ -85,7 +59,8 @@ void JobInquiry::look(const std::stop_token& stop) {
   const auto snapshot = parts_.snapshot();
   std::set<std::string> standing;
   for (const auto& finding : found) {
-    const auto job = job_of(finding, snapshot);
+    // Where it is not known whose work it is, nobody is asked in another's name.
+    const auto job = health::job_on(finding.entity, snapshot);
     if (!job) continue;
     const auto name = fmt::format("{} {}", finding.rule, job->key);
     standing.insert(name);
@@ -100,8 +75,8 @@ void JobInquiry::look(const std::stop_token& stop) {
   std::erase_if(asked_, [&](const auto& entry) { return !standing.contains(entry.first); });
 }
 
-JobWord JobInquiry::ask(const Job& job, const std::stop_token& stop) {
-  JobWord word{.cards = job.cards};
+JobWord JobInquiry::ask(const health::JobHere& job, const std::stop_token& stop) {
+  JobWord word{.job = job.key, .pids = job.pids, .cards = job.cards};
   if (stuck_ && stuck_->poll_exit()) stuck_.reset();
   std::string problem;
   if (stuck_) {
@@ -125,7 +100,7 @@ JobWord JobInquiry::ask(const Job& job, const std::stop_token& stop) {
   if (problem.empty() && word.lines.empty()) problem = "it told nothing";
   if (!problem.empty()) {
     // What came without an end is no verdict.
-    word = {.cards = job.cards, .at = word.at};
+    word = {.job = job.key, .pids = job.pids, .cards = job.cards, .at = word.at};
     word.lines = {fmt::format("not asked: why the job hangs could not be found out: {}", problem)};
     if (!stop.stop_requested())
       log::warning("job_not_asked", {{"job", job.key}, {"reason", problem}});

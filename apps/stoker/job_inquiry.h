@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "device/probe/process.h"
+#include "health/job_here.h"
 #include "model/finding.h"
 #include "model/job_word.h"
 #include "store/snapshot.h"
@@ -44,16 +45,9 @@ class JobInquiry {
   void stop();
 
  private:
-  struct Job {
-    std::string key;
-    std::vector<Entity> cards;
-    std::vector<std::uint32_t> pids;
-  };
-  static std::optional<Job> job_of(const Finding& finding, const store::Snapshot& snapshot);
-
   void run(const std::stop_token& stop);
   void look(const std::stop_token& stop);
-  JobWord ask(const Job& job, const std::stop_token& stop);
+  JobWord ask(const health::JobHere& job, const std::stop_token& stop);
   // Why no end of it was heard; empty: it ended, and all it said is in `word`.
   std::string hear(const device::probe::Process& child, JobWord& word, const std::stop_token& stop);
   void end(device::probe::Process child);

@@ -77,6 +77,8 @@ TEST(JobInquiry, AsksOnceWhenAJobLooksHungAndAgainAfterSomeMinutes) {
   EXPECT_EQ(words[0].verdict, "missing-rank");
   EXPECT_TRUE(words[0].blames);
   EXPECT_EQ(words[0].lines, std::vector<std::string>{"asked about 4711"});
+  EXPECT_EQ(words[0].pids, std::vector<std::uint32_t>{4711});
+  EXPECT_EQ(words[0].job, uuid) << "whose it is is not known: this card's";
   EXPECT_EQ(words[0].cards, (std::vector<Entity>{{EntityKind::gpu, uuid}}));
   EXPECT_EQ(node.words(2, std::chrono::milliseconds(1500)).size(), 1U);
   node.clock.advance(Seconds(301));

@@ -176,7 +176,7 @@ void Clerk::look(const store::Snapshot& snapshot, Now now) {
   held_back_.pass(view_, now, book_);
   checked_ = engine_->evaluate(snapshot);
   std::erase_if(checked_, [](const Finding& one) { return one.state != FindingState::firing; });
-  job_words_.add_to(checked_, now);
+  job_words_.add_to(checked_, snapshot, now);
   checked_.insert(checked_.end(), tested_.begin(), tested_.end());
   found_ = health::evaluate(snapshot, expected_, checked_);
   hold_back(found_, now);

@@ -5,12 +5,19 @@
 #include <algorithm>
 #include <utility>
 
+#include "health/job_here.h"
+
 namespace stoker::incident {
 namespace {
 
 bool is_of_job(const Finding& finding) {
   return finding.rule == "job-hung" || finding.rule == "job-suspect" ||
          finding.rule == "job-waits-on-host";
+}
+
+// Every process that runs is one that the word was asked of: those of a job that was started anew are others.
+bool is_about(const JobWord& word, const health::JobHere& job) {
+  return word.job == job.key && std::ranges::includes(word.pids, job.pids);
 }
 
 bool shares_card(const JobWord& a, const JobWord& b) {
@@ -38,28 +45,37 @@ void JobWords::hear(JobWord word, Now now) {
       ++at;
       continue;
     }
-    if (tells(at->word) && !tells(word) && now.monotonic - at->at < good_for) return;
-    told = told || (at->told && says_same(at->word, word));
+    const bool same = at->word.job == word.job && std::ranges::includes(at->word.pids, word.pids);
+    if (same && tells(at->word) && !tells(word) && now.monotonic - at->at < good_for) return;
+    told = told || (same && at->told && says_same(at->word, word));
     at = words_.erase(at);
   }
   words_.push_back({std::move(word), now.monotonic, told});
   if (words_.size() > most) words_.pop_front();
 }
 
-const JobWord* JobWords::about(const Finding& finding) const {
+const JobWords::Kept* JobWords::about(const Finding& finding, const store::Snapshot& snapshot) {
   if (!is_of_job(finding)) return nullptr;
-  for (const auto& kept : words_) {
-    if (std::ranges::find(kept.word.cards, finding.entity) != kept.word.cards.end())
-      return &kept.word;
+  const auto job = health::job_on(finding.entity, snapshot);
+  Kept* found = nullptr;
+  for (auto& kept : words_) {
+    if (job && is_about(kept.word, *job)) found = &kept;
+    // Whose work it is is not known for now: that forgets nothing, and nothing is told in its name.
+    const bool may_be =
+        !job && std::ranges::find(kept.word.cards, finding.entity) != kept.word.cards.end();
+    kept.stands = kept.stands || may_be || found == &kept;
+    kept.known = kept.known || found == &kept;
   }
-  return nullptr;
+  return found;
 }
 
-void JobWords::add_to(std::vector<Finding>& findings, Now now) {
+void JobWords::add_to(std::vector<Finding>& findings, const store::Snapshot& snapshot, Now now) {
   std::erase_if(words_, [&](const Kept& kept) { return now.monotonic - kept.at > good_for; });
+  for (auto& kept : words_) kept.stands = kept.known = false;
   for (auto& finding : findings) {
-    const auto* word = about(finding);
-    if (word == nullptr) continue;
+    const auto* kept = about(finding, snapshot);
+    if (kept == nullptr) continue;
+    const auto* word = &kept->word;
     finding.evidence.insert(finding.evidence.end(), word->lines.begin(), word->lines.end());
     if (tells(*word)) finding.cause = explanation_of(*word);
     // The cards alone can't tell; NCCL does.
@@ -69,11 +85,12 @@ void JobWords::add_to(std::vector<Finding>& findings, Now now) {
                                   word->confidence, word->summary);
     if (!word->next_step.empty()) finding.fix = word->next_step;
   }
+  std::erase_if(words_, [](const Kept& kept) { return !kept.stands; });
 }
 
 void JobWords::tell(Book& book, Now now) {
   for (auto& kept : words_) {
-    if (kept.told) continue;
+    if (kept.told || !kept.known) continue;
     const auto concerns = [&](const Finding& held) {
       return is_of_job(held) &&
              std::ranges::find(kept.word.cards, held.entity) != kept.word.cards.end();

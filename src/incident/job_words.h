@@ -10,6 +10,7 @@
 #include "incident/now.h"
 #include "model/finding.h"
 #include "model/job_word.h"
+#include "store/snapshot.h"
 
 namespace stoker::incident {
 
@@ -19,11 +20,13 @@ class JobWords {
   static constexpr Seconds good_for{900};
   static constexpr std::size_t most = 64;
 
-  // In the place of the earlier one about any of its cards. One that could tell nothing leaves a verdict that is still good.
+  // In the place of the earlier one about any of its cards. One that could tell nothing leaves a verdict about the same
+  // processes that is still good.
   void hear(JobWord word, Now now);
-  // Into the findings about jobs that the words are about.
-  void add_to(std::vector<Finding>& findings, Now now);
-  // Into their incidents, each word once.
+  // Into the findings about the jobs that they were asked of, as `snapshot` has them now. A word about whose job nothing is
+  // found is forgotten.
+  void add_to(std::vector<Finding>& findings, const store::Snapshot& snapshot, Now now);
+  // Into the incidents of what add_to() found last about their jobs, each word once.
   void tell(Book& book, Now now);
 
  private:
@@ -31,8 +34,11 @@ class JobWords {
     JobWord word;
     MonotonicTime at;
     bool told = false;
+    bool stands = false;  // something is found that is, or may be, about its job
+    bool known = false;   // it is
   };
-  [[nodiscard]] const JobWord* about(const Finding& finding) const;
+  // Marks what stands.
+  const Kept* about(const Finding& finding, const store::Snapshot& snapshot);
 
   std::deque<Kept> words_;
 };

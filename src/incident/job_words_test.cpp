@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "incident/signal.h"
@@ -18,7 +20,9 @@ Now at(int seconds) {
 }
 
 JobWord word(const std::string& verdict, const std::string& confidence, bool blames) {
-  return {.cards = {card},
+  return {.job = "10.0.0.1:29500",
+          .pids = {70, 71},
+          .cards = {card},
           .verdict = verdict,
           .confidence = confidence,
           .blames = blames,
@@ -26,6 +30,21 @@ JobWord word(const std::string& verdict, const std::string& confidence, bool bla
           .next_step = "look at rank 12",
           .lines = {"NCCL's account: " + verdict, "RAS: rank 12: AllReduce 14"},
           .at = {}};
+}
+
+// One launch of two processes on the card.
+store::Snapshot running(std::vector<std::uint32_t> pids = {70, 71},
+                        const std::string& launch = "10.0.0.1:29500") {
+  store::Snapshot snapshot;
+  snapshot.gpus.emplace_back().info.uuid = card.id;
+  snapshot.gpus.emplace_back().info.uuid = other.id;
+  auto owners = std::make_shared<Attribution>();
+  for (const auto pid : pids) {
+    snapshot.gpus[0].processes.push_back({.pid = pid});
+    owners->owners[pid].launch.id = launch;
+  }
+  snapshot.attribution = std::move(owners);
+  return snapshot;
 }
 
 Finding finding(const std::string& rule, Severity severity) {
@@ -41,7 +60,7 @@ TEST(JobWords, MakeASuspicionAWarningWhereNcclSaysWhoIsMissing) {
   JobWords words;
   words.hear(word("missing-rank", "likely", true), at(0));
   std::vector<Finding> found = {finding("job-suspect", Severity::info)};
-  words.add_to(found, at(1));
+  words.add_to(found, running(), at(1));
   EXPECT_EQ(found[0].severity, Severity::warning);
   EXPECT_EQ(
       found[0].message,
@@ -57,7 +76,7 @@ TEST(JobWords, NeverMakeASuspicionSurerThanTheyAre) {
     JobWords words;
     words.hear(said, at(0));
     std::vector<Finding> found = {finding("job-suspect", Severity::info)};
-    words.add_to(found, at(1));
+    words.add_to(found, running(), at(1));
     EXPECT_EQ(found[0].severity, Severity::info) << said.verdict;
     EXPECT_EQ(found[0].message, "Perhaps a job hangs");
     EXPECT_EQ(found[0].evidence.size(), 3U) << "what was said is shown";
@@ -70,11 +89,11 @@ TEST(JobWords, SayNothingOfOtherCardsOrOtherFindingsOrWhenTheyAreOld) {
   auto elsewhere = finding("job-suspect", Severity::info);
   elsewhere.entity = other;
   std::vector<Finding> found = {elsewhere, finding("gpu-starved", Severity::info)};
-  words.add_to(found, at(1));
+  words.add_to(found, running(), at(1));
   EXPECT_EQ(found[0].evidence.size(), 1U);
   EXPECT_EQ(found[1].evidence.size(), 1U);
   found = {finding("job-suspect", Severity::info)};
-  words.add_to(found, at(901));
+  words.add_to(found, running(), at(901));
   EXPECT_EQ(found[0].severity, Severity::info);
 }
 
@@ -83,13 +102,69 @@ TEST(JobWords, KeepAVerdictWhereTheNextTimeNobodyAnswers) {
   words.hear(word("missing-rank", "likely", true), at(0));
   words.hear(word("", "", false), at(300));
   std::vector<Finding> found = {finding("job-suspect", Severity::info)};
-  words.add_to(found, at(301));
+  words.add_to(found, running(), at(301));
   EXPECT_EQ(found[0].severity, Severity::warning);
   // That the job goes on takes its place at once.
   words.hear(word("healthy", "likely", false), at(310));
   found = {finding("job-suspect", Severity::info)};
-  words.add_to(found, at(311));
+  words.add_to(found, running(), at(311));
   EXPECT_EQ(found[0].severity, Severity::info);
+}
+
+TEST(JobWords, SayNothingOfAnotherJobOnTheSameCards) {
+  for (const auto& now : {running({70, 71}, "10.0.0.2:29500"), running({80, 81}),
+                          running({70, 71, 99}), running({}), store::Snapshot()}) {
+    JobWords words;
+    words.hear(word("missing-rank", "likely", true), at(0));
+    std::vector<Finding> found = {finding("job-suspect", Severity::info)};
+    words.add_to(found, now, at(1));
+    EXPECT_EQ(found[0].severity, Severity::info);
+    EXPECT_EQ(found[0].evidence.size(), 1U);
+  }
+  // Of those that it was asked of, one has ended.
+  JobWords words;
+  words.hear(word("missing-rank", "likely", true), at(0));
+  std::vector<Finding> found = {finding("job-suspect", Severity::info)};
+  words.add_to(found, running({71}), at(1));
+  EXPECT_EQ(found[0].severity, Severity::warning);
+}
+
+TEST(JobWords, AreForgottenWhenNothingIsFoundAboutTheirJob) {
+  JobWords words;
+  words.hear(word("missing-rank", "likely", true), at(0));
+  std::vector<Finding> none = {finding("gpu-starved", Severity::info)};
+  words.add_to(none, running(), at(1));
+  std::vector<Finding> found = {finding("job-suspect", Severity::info)};
+  words.add_to(found, running(), at(2));
+  EXPECT_EQ(found[0].severity, Severity::info);
+}
+
+TEST(JobWords, ArePutAsideWhileItIsNotKnownWhoseWorkItIs) {
+  JobWords words;
+  words.hear(word("missing-rank", "likely", true), at(0));
+  std::vector<Finding> found = {finding("job-suspect", Severity::info)};
+  words.add_to(found, running({}), at(1));
+  EXPECT_EQ(found[0].severity, Severity::info);
+  words.add_to(found, running(), at(2));
+  EXPECT_EQ(found[0].severity, Severity::warning);
+}
+
+TEST(JobWords, KeepNoVerdictOverAWordAboutOtherProcesses) {
+  for (const bool job : {true, false}) {
+    JobWords words;
+    words.hear(word("missing-rank", "likely", true), at(0));
+    auto next = word("", "", false);
+    if (job)
+      next.job = "10.0.0.2:29500";
+    else
+      next.pids = {71, 72};
+    next.lines = {"not asked: refused"};
+    words.hear(next, at(1));
+    std::vector<Finding> found = {finding("job-suspect", Severity::info)};
+    words.add_to(found, running(next.pids, next.job), at(2));
+    EXPECT_EQ(found[0].severity, Severity::info);
+    EXPECT_EQ(found[0].evidence.back(), "not asked: refused");
+  }
 }
 
 TEST(JobWords, AreEvidenceOfTheIncidentOnce) {
@@ -97,23 +172,28 @@ TEST(JobWords, AreEvidenceOfTheIncidentOnce) {
   JobWords words;
   const NodeView node{
       .hostname = "n1", .reading = true, .gpus = {{.uuid = card.id, .answers = true}}};
+  const auto tell = [&](Now now) {
+    std::vector<Finding> found = {finding("job-hung", Severity::error)};
+    words.add_to(found, running(), now);
+    words.tell(book, now);
+  };
   words.hear(word("missing-rank", "likely", true), at(0));
-  words.tell(book, at(0));
+  tell(at(0));
   EXPECT_TRUE(book.all().empty()) << "a word opens nothing";
   std::vector<Signal> signals = {
       *signal_of(finding("job-hung", Severity::error), node, at(1).wall)};
   book.find(signals, node, at(1).wall);
-  words.tell(book, at(1));
-  words.tell(book, at(2));
+  tell(at(1));
+  tell(at(2));
   // The same again is no news; another is.
   words.hear(word("missing-rank", "likely", true), at(300));
-  words.tell(book, at(301));
+  tell(at(301));
   ASSERT_EQ(book.all().size(), 1U);
   EXPECT_EQ(book.all()[0].evidence.size(), 3U);
   EXPECT_EQ(book.all()[0].explanation,
             "By NCCL's account (missing-rank, likely): rank 12 never called ALLREDUCE #15");
   words.hear(word("dead-rank", "likely", true), at(600));
-  words.tell(book, at(601));
+  tell(at(601));
   EXPECT_EQ(book.all()[0].evidence.size(), 5U);
 }
 

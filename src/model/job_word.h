@@ -1,6 +1,7 @@
 // Ground stage: what was found out about a job that looks hung, by asking NCCL and reading what the job writes.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,10 @@
 namespace stoker {
 
 struct JobWord {
+  // Which job it is: a word that is no other's (health/job_here.h), and its processes on this node. Both are asked for before
+  // the word counts: a job's cards are the next one's soon.
+  std::string job;
+  std::vector<std::uint32_t> pids;
   std::vector<Entity> cards;  // the job's on this node
   // A class and a confidence of `stoker nccl` (docs/specs/nccl.md); empty: nothing could be read.
   std::string verdict;
