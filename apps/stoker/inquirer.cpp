@@ -98,8 +98,8 @@ class Inquiry {
           addresses ? format_host_port(addresses->front()) : addresses.error().message());
       if (!asked.insert(where).second) continue;
       if (asked.size() > most_asked) break;
-      auto answers =
-          ask_ras_of(process, ms(options_.ras_timeout_seconds), ms(options_.ras_wait_seconds));
+      auto answers = ask_ras_of(*env_, process, processes_, ms(options_.ras_timeout_seconds),
+                                ms(options_.ras_wait_seconds));
       if (!answers) {
         problem(fmt::format("RAS of process {}: {}", process.pid, answers.error().describe()));
         continue;

@@ -110,6 +110,18 @@ TEST(Inquirer, LeavesOutARasOfAnotherJob) {
   EXPECT_TRUE(says(word, "it answered for other processes")) << text_of(word);
 }
 
+TEST(Inquirer, TakesNoAnswerForTheJobFromAnotherUser) {
+  if (::geteuid() != 0) GTEST_SKIP() << "another user's socket takes root";
+  const FakeJob job;
+  const FakePort port(ras_that_says(ras_json({15, 15, 15, 14}, FakeJob::first_pid)),
+                      FakeJob::uid() + 1);
+  for (std::uint32_t rank = 0; rank < FakeJob::ranks; ++rank)
+    job.set_environment(rank, {port.variable()});
+  const auto word = job.ask();
+  EXPECT_EQ(word.verdict, "") << text_of(word);
+  EXPECT_TRUE(says(word, "is of uid 51002 and none of the job's processes")) << text_of(word);
+}
+
 TEST(Inquirer, ShowsNoCommandsOfATerminal) {
   const FakeJob job;
   const FakePort port(ras_that_says(ras_json({15, 15, 15, 14}, FakeJob::first_pid,

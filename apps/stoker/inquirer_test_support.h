@@ -121,7 +121,8 @@ inline std::string text_of(const JobWord& word) {
 // Gives each connection to `answer`, in a thread of its own.
 class FakePort {
  public:
-  explicit FakePort(std::function<void(int)> answer)
+  // `uid`: whose it is, where the test is root.
+  explicit FakePort(std::function<void(int)> answer, std::uint32_t uid = FakeJob::uid())
       : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -130,6 +131,7 @@ class FakePort {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): the sockets API
     auto* plain = reinterpret_cast<sockaddr*>(&address);
     if (::bind(fd_.get(), plain, size) != 0 || ::listen(fd_.get(), 8) != 0) std::abort();
+    if (::geteuid() == 0 && ::fchown(fd_.get(), uid, uid) != 0) std::abort();
     ::getsockname(fd_.get(), plain, &size);
     port_ = ntohs(address.sin_port);
     thread_ = std::thread([this, answer = std::move(answer)] {

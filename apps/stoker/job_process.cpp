@@ -69,9 +69,6 @@ Result<void> read_status(const os::Env& env, JobProcess& process) {
   return {};
 }
 
-// A simulated process has neither a network nor files of its own.
-bool is_simulated(const JobProcess& process) { return process.pid > os::pid_max_limit; }
-
 void open_network(const os::Env& env, JobProcess& process) {
   const auto path = os::proc_file(process.pid, "ns/net");
   const auto its = env.read_link(path);
@@ -105,7 +102,7 @@ void find_outputs(const os::Env& env, JobProcess& process) {
 // As gethostname(2) tells it there: no file of its container is opened for that, which its user could put anything in the
 // place of.
 Result<std::string> host_of(const os::Env& env, const JobProcess& process) {
-  if (is_simulated(process)) return env.hostname();
+  if (process.is_simulated()) return env.hostname();
   const auto path = os::proc_file(process.pid, "ns/uts");
   const auto its = env.read_link(path);
   if (!its) return fail(its.error());
@@ -157,6 +154,8 @@ void read_variables(const os::Env& env, const os::ProcessId& id, JobProcess& pro
 
 }  // namespace
 
+bool JobProcess::is_simulated() const { return pid > os::pid_max_limit; }
+
 Result<JobProcess> look_at_process(const os::Env& env, std::uint32_t pid) {
   const auto facts = os::read_process(env, pid);
   if (!facts) return fail(facts.error());
@@ -165,7 +164,7 @@ Result<JobProcess> look_at_process(const os::Env& env, std::uint32_t pid) {
   const auto began = os::latest_start(env, facts->id.start_ticks);
   if (!began) return fail(began.error());
   process.began = {env.clock().wall().since_epoch - (env.clock().monotonic() - *began)};
-  if (is_simulated(process)) {
+  if (process.is_simulated()) {
     process.root = env.real_path("/");
   } else {
     open_network(env, process);

@@ -39,6 +39,8 @@ struct JobProcess {
   UniqueFd root_fd;                  // keeps `root`; none: it has the machine's files
   std::vector<std::string> outputs;  // the files behind its standard output and error
 
+  // It has neither a network nor files of its own.
+  [[nodiscard]] bool is_simulated() const;
   // Of `environment`; empty: it is not set.
   [[nodiscard]] std::string variable(const std::string& name) const {
     const auto found = environment.find(name);

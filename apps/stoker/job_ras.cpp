@@ -9,6 +9,7 @@
 
 #include "nccl/words.h"
 #include "other_namespace.h"
+#include "port_owner.h"
 #include "ras_client.h"
 
 namespace stoker::app {
@@ -49,7 +50,8 @@ Result<std::vector<HostPort>> ras_addresses_of(const JobProcess& process) {
   return all;
 }
 
-Result<RasAnswers> ask_ras_of(const JobProcess& process, std::chrono::milliseconds timeout,
+Result<RasAnswers> ask_ras_of(const os::Env& env, const JobProcess& process,
+                              const std::vector<JobProcess>& job, std::chrono::milliseconds timeout,
                               std::chrono::milliseconds between) {
   const auto addresses = ras_addresses_of(process);
   if (!addresses) return fail(addresses.error());
@@ -59,11 +61,18 @@ Result<RasAnswers> ask_ras_of(const JobProcess& process, std::chrono::millisecon
   if (!network.entered()) return fail(network.entered().error());
   Error last(ErrorCode::unavailable, "no address");
   for (const auto& address : *addresses) {
+    const auto its = listens_for(env, job, address);
+    if (!its && its.error().code() != ErrorCode::not_found) {
+      last = its.error();
+      continue;
+    }
     auto first = ask_ras(address, timeout, most_said);
     if (!first) {
-      // Where one listens and does not answer well, the other address is not the one.
-      last = first.error();
-      if (last.code() != ErrorCode::unavailable) break;
+      // Where one listens and does not answer well, the other address is not the one. What is said of the first that is
+      // somebody else's says more than that nobody listens at the second.
+      const bool silent = first.error().code() == ErrorCode::unavailable;
+      if (!silent || last.code() == ErrorCode::unavailable) last = first.error();
+      if (!silent) break;
       continue;
     }
     RasAnswers answers{format_host_port(address), {*std::move(first)}, {}};
@@ -73,6 +82,8 @@ Result<RasAnswers> ask_ras_of(const JobProcess& process, std::chrono::millisecon
       answers.texts.push_back(*std::move(second));
     else
       answers.problem = second.error().describe();
+    // Still, or at last: it may have changed hands.
+    if (const auto still = listens_for(env, job, address); !still) return fail(still.error());
     return answers;
   }
   return fail(last);

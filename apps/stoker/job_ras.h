@@ -9,6 +9,7 @@
 #include "base/host_port.h"
 #include "base/result.h"
 #include "job_process.h"
+#include "os/env.h"
 
 namespace stoker::app {
 
@@ -22,9 +23,11 @@ struct RasAnswers {
   std::string problem;             // why there is no second; empty: there is
 };
 
-// From within the process's network. no_permission: it may not be entered; unavailable: nobody listens there; timeout; corrupt:
-// what answers is no RAS, or says too much.
-Result<RasAnswers> ask_ras_of(const JobProcess& process, std::chrono::milliseconds timeout,
+// From within the process's network, of which `job` are all processes: what another answers in their name is not taken.
+// no_permission: it may not be entered, or who listens there is none of the job; unavailable: nobody listens there; timeout;
+// corrupt: what answers is no RAS, or says too much.
+Result<RasAnswers> ask_ras_of(const os::Env& env, const JobProcess& process,
+                              const std::vector<JobProcess>& job, std::chrono::milliseconds timeout,
                               std::chrono::milliseconds between);
 
 }  // namespace stoker::app

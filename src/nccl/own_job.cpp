@@ -13,8 +13,9 @@ namespace {
 
 std::string_view short_host(std::string_view host) { return host.substr(0, host.find('.')); }
 
+// NCCL tells what getpid(2) says to the process: its number in the innermost of its namespaces, and no other.
 bool has_pid(const OwnProcess& process, std::uint32_t pid) {
-  return pid != 0 && std::ranges::find(process.pids, pid) != process.pids.end();
+  return pid != 0 && !process.pids.empty() && process.pids.back() == pid;
 }
 
 bool is_own(const Process& process, const OwnJob& own) {

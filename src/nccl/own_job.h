@@ -14,7 +14,7 @@
 namespace stoker::nccl {
 
 struct OwnProcess {
-  // Its number on the host, and within each of its own pid namespaces.
+  // Its number on the host, and within each of its own pid namespaces; NCCL's lines and answers have the last.
   std::vector<std::uint32_t> pids;
   // As it sees itself; up to the first dot is compared, as NCCL prints it (getHostName, misc/utils.cc). Empty:
   // not known, and no line is its.
