@@ -53,17 +53,16 @@ class DiagNode::Sampled final : public device::PartListener {
     for (const auto& one : readings) {
       if (one.target.kind != EntityKind::gpu || !one.reading.ok()) continue;
       const double value = as_double(one.reading.value);
+      const auto before = sample.at;
+      sample.at = one.reading.taken_at;
       switch (one.field) {
-        case FieldId::power:
-          sample.power_watts = value;
-          sample.at = one.reading.taken_at;
-          break;
+        case FieldId::power: sample.power_watts = value; break;
         case FieldId::sm_clock: sample.sm_clock_mhz = value; break;
         case FieldId::temperature: sample.temperature_celsius = value; break;
         case FieldId::throttle_reasons:
           sample.throttle_reasons = static_cast<std::uint64_t>(value);
           break;
-        default: break;
+        default: sample.at = before; break;
       }
     }
     const MutexLock lock(mutex_);

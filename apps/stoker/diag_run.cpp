@@ -359,13 +359,17 @@ class DiagRun {
   std::optional<DiagLoad> load_;  // of a run with active tests
   std::string folder_;            // of a simulated node; empty: this machine's cards
   std::string user_;  // of a card that was tested, who came meanwhile; empty: nobody did
-  const int parent_ = ::getppid();
+  const int parent_ = flags_.started_by == 0 ? ::getppid() : flags_.started_by;
   Signals signals_;
   bool stopped_ = false;
   bool yielded_ = false;
   const AskedToStop leave_it_ = [this] { return heard_signal(); };
   const AskedToStop stop_ = [this] {
     heard_signal();
+    if (!stopped_ && flags_.while_idle && ::getppid() != parent_) {
+      facts_.notes.emplace_back("given up: whoever started this is gone");
+      stopped_ = true;
+    }
     return stopped_;
   };
 };

@@ -23,6 +23,7 @@ struct DiagFlags {
   bool list = false;
   bool quiet = false;
   bool while_idle = false;
+  int started_by = 0;  // a pid; 0: whoever is its parent when it begins
   bool history = true;
   std::string output = "table";
 };

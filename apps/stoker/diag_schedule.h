@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "base/thread_safety.h"
 #include "config/settings.h"
 #include "db/diag_db.h"
+#include "device/probe/process.h"
 #include "diag/idle_watch.h"
 #include "model/finding.h"
 #include "model/incident.h"
@@ -27,6 +29,10 @@ struct DiagScheduleParts {
   config::Settings settings;  // what is in force
   std::string data;
   std::string program = "/proc/self/exe";
+  // A run is asked to end after this, and killed so long after it was asked: it waits itself for two minutes for a call of the
+  // driver (docs/specs/probe.md). Our choice.
+  Nanoseconds run_within = Seconds(600);
+  Nanoseconds killed_after = Seconds(180);
 };
 
 // Is there a schedule (diag.idle)?
@@ -55,6 +61,21 @@ class DiagSchedule {
   bool may_go_on(const std::string& uuid) const;
   void test(const std::string& uuid, const std::stop_token& stop);
 
+  // How a run went.
+  struct Run {
+    std::string uuid;
+    WallTime began;
+    std::string how;        // "exited with status 2"
+    bool is_late = false;   // it had not ended in time
+    bool is_asked = false;  // to end, by us, for somebody else's sake
+  };
+  Run watch(device::probe::Process& child, const std::string& uuid, const std::stop_token& stop);
+  void judge(const Run& run);
+  std::vector<db::DiagRow> rows_since(const store::GpuSnapshot& gpu, WallTime began) const;
+  void not_made(const Run& run, const store::GpuSnapshot& gpu, const std::string& why);
+  void note_tested(const std::string& uuid, const std::vector<db::DiagRow>& rows);
+  void tell();
+
   // Constant after construction.
   const DiagScheduleParts parts_;
   const std::string config_file_;
@@ -63,6 +84,16 @@ class DiagSchedule {
   diag::IdleWatch watch_;
   std::map<std::string, WallTime> tested_;  // by UUID
   std::string seen_;                        // of diag.db, when it was read last
+  std::string unread_;                      // why diag.db can't be read; empty: it can
+  std::vector<Finding> failed_;             // by the rows of diag.db
+  // Of runs that have no rows, or none that say something: by UUID, until a test is made.
+  struct Trouble {
+    int times = 0;
+    WallTime at;
+    Finding finding;
+  };
+  std::map<std::string, Trouble> troubles_;
+  std::map<std::string, MonotonicTime> not_before_;  // by UUID
 
   std::jthread thread_;
 };

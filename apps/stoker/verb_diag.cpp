@@ -88,6 +88,13 @@ void add_diag_verb(CLI::App& app, int& exit_code) {
                  "Stop as soon as somebody else is on a card, or whoever started this is gone; at "
                  "lowest priority; keep the results of level 1 too. What the option diag.idle runs")
       ->excludes("--allow-busy");
+  verb->add_option(
+          "--started-by", flags->started_by,
+          "With --while-idle: whoever started this, by its pid; once it is not the parent, "
+          "it is gone")
+      ->needs("--while-idle")
+      ->check(CLI::PositiveNumber)
+      ->type_name("PID");
   verb->add_flag("--list", flags->list, "List tests and faults");
   verb->add_option("-o,--output", flags->output, "table, json or junit")
       ->check(CLI::IsMember({"table", "json", "junit"}))

@@ -21,12 +21,12 @@ void sync_folder_of(const std::string& path) {
 
 }  // namespace
 
-Result<void> replace_file(
-    const std::string& path,
-    const std::function<Result<void>(int fd, const std::string& name)>& write) {
+Result<void> replace_file(const std::string& path,
+                          const std::function<Result<void>(int fd, const std::string& name)>& write,
+                          mode_t mode) {
   const std::string beside = path + ".new";
   unlink(beside.c_str());  // of a process that was killed while it wrote; or a pipe, to wait for
-  const UniqueFd fd(open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
+  const UniqueFd fd(open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (!fd.valid()) return fail(Error::from_errno(errno, "open " + beside));
   if (auto done = write(fd.get(), beside); !done) {
     unlink(beside.c_str());

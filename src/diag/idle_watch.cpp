@@ -26,6 +26,14 @@ std::string pods_of(const std::string& uuid, const Attribution* told) {
   return fmt::format("which pods hold it is not known: {}", describe(pods));
 }
 
+// The same share of `most` for a card at all times and on all nodes (FNV-1a, RFC 9923).
+Nanoseconds share_of(const std::string& uuid, Nanoseconds most) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char one : uuid) hash = (hash ^ static_cast<unsigned char>(one)) * 0x100000001b3;
+  return Nanoseconds(static_cast<std::int64_t>(static_cast<double>(hash % 1000) / 1000 *
+                                               static_cast<double>(most.count())));
+}
+
 }  // namespace
 
 std::string use_of(const store::GpuSnapshot& gpu, const store::Snapshot& snapshot) {
@@ -51,6 +59,7 @@ std::optional<std::string> IdleWatch::look(const IdleNow& now) {
   std::map<std::string, MonotonicTime> still;
   std::optional<std::string> out;
   std::optional<WallTime> longest;  // since that one was tested
+  if (!first_look_) first_look_ = now.snapshot.taken_at;
   for (const auto& gpu : now.snapshot.gpus) {
     const std::string& uuid = gpu.info.uuid;
     if (!use_of(gpu, now.snapshot).empty() || now.held.contains(uuid)) continue;
@@ -62,7 +71,12 @@ std::optional<std::string> IdleWatch::look(const IdleNow& now) {
     const WallTime last = tested == now.tested.end() ? WallTime{} : tested->second;
     // A clock that was set back makes no card wait for longer than it would have.
     const Nanoseconds ago = now.snapshot.wall.since_epoch - last.since_epoch;
-    const bool is_due = ago < Nanoseconds{0} || ago >= options_.every;
+    const bool never = tested == now.tested.end();
+    const Nanoseconds later = options_.spread
+                                  ? share_of(uuid, never ? options_.idle : options_.every / 10)
+                                  : Nanoseconds{0};
+    const bool is_due = never ? now.snapshot.taken_at - *first_look_ >= options_.idle + later
+                              : ago < Nanoseconds{0} || ago >= options_.every + later;
     if (!is_due || (longest && last.since_epoch >= longest->since_epoch)) continue;
     longest = last;
     out = uuid;

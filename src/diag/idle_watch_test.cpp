@@ -101,6 +101,21 @@ TEST(IdleWatch, NeverTakesACardOfWhichSomethingIsNotKnownOrThatSomebodyHolds) {
   }
 }
 
+TEST(IdleWatch, SpreadsTheCardsOfManyNodes) {
+  IdleNode node;
+  node.watch = IdleWatch({.idle = Seconds(3600), .every = Seconds(86'400), .spread = true});
+  std::map<std::string, std::int64_t> due;
+  for (std::int64_t at = 0; at < 7200; at += 10) {
+    if (const auto uuid = node.at(at); uuid && due.try_emplace(*uuid, at).second)
+      node.tested[*uuid] = {Seconds(first_day + at)};
+  }
+  ASSERT_EQ(due.size(), 2U);  // both within the time
+  EXPECT_NE(due["GPU-0"], due["GPU-1"]);
+  EXPECT_GE(std::min(due["GPU-0"], due["GPU-1"]), 3600);
+  EXPECT_NE(due["GPU-0"], 3600);
+  EXPECT_EQ(node.at(due["GPU-0"] + 86'400), std::nullopt);
+}
+
 TEST(IdleWatch, IsNotHeldUpByAClockThatWasSetBack) {
   IdleNode node;
   node.tested["GPU-0"] = {Seconds(first_day * 2)};

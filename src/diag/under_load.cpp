@@ -58,6 +58,9 @@ Reading counter_of(const store::GpuSnapshot& gpu, FieldId id) {
   return out;
 }
 
+// Readings come five times a second; a load that is shorter may have none.
+constexpr Nanoseconds readings_within = Seconds(2);
+
 class CardUnderLoad {
  public:
   CardUnderLoad(const UnderLoad& load, const store::GpuSnapshot& card) : load_(load), card_(card) {}
@@ -155,20 +158,26 @@ class CardUnderLoad {
     if (counter.is_fault && rise > most) sources_.emplace_back(counter.source);
   }
 
-  // Readings come five times a second; one before the work began says nothing of it.
+  // A reading before the work began says nothing of it.
   void look_at_clocks() {
     const auto found = load_.samples.find(card_.info.index);
     std::uint64_t reasons = 0;
+    bool told = false;
     if (found != load_.samples.end()) {
       for (const auto& sample : found->second) {
-        if (sample.at >= load_.began && sample.at <= load_.ended)
-          reasons |= sample.throttle_reasons.value_or(0);
+        if (sample.at < load_.began || sample.at > load_.ended) continue;
+        told = told || sample.throttle_reasons.has_value();
+        reasons |= sample.throttle_reasons.value_or(0);
       }
     }
     for (const ClockHold& hold : clock_holds) {
       if (hold.is_fault && (reasons & hold.bit) != 0)
         wrong_.push_back(fmt::format("clocks were held down: {}", hold.name));
     }
+    const bool has_none =
+        card_.readings.get(FieldId::throttle_reasons).reason == Reason::not_supported;
+    if (!told && !has_none && load_.ended - load_.began >= readings_within)
+      unknown_.emplace_back("nothing was read of its clocks while it worked");
   }
 
   void hear(const LoadEvent& event) {

@@ -42,6 +42,8 @@ UnderLoad quiet_load() {
   out.began = {Seconds(10)};
   out.ended = {Seconds(20)};
   out.gpus = {0, 1};
+  for (const std::uint32_t gpu : out.gpus)
+    out.samples[gpu] = {{.at = {Seconds(15)}, .throttle_reasons = std::uint64_t{0}}};
   return out;
 }
 
@@ -54,6 +56,14 @@ TestResult result_of(const UnderLoad& load, std::uint32_t gpu, const std::string
 
 void count(UnderLoad& load, FieldId field, std::int64_t value) {
   load.after.snapshot.gpus[1].readings.set(field, Reading::of(value, {Seconds(30)}));
+}
+
+TEST(UnderLoad, PassesNoCardWhoseClocksNobodyRead) {
+  auto load = quiet_load();
+  load.samples.clear();
+  EXPECT_TRUE(result_of(load, 1, "load_state").hindered);
+  load.ended = {load.began.since_boot + Seconds(1)};  // too short for that
+  EXPECT_EQ(result_of(load, 1, "load_state").verdict, Verdict::pass);
 }
 
 TEST(UnderLoad, PassesCardsOverWhichNothingCame) {
