@@ -147,10 +147,11 @@ class ReplayEndToEnd : public ::testing::Test {
 TEST_F(ReplayEndToEnd, AReplayShowsTheSameMetricsAsTheRunDid) {
   std::vector<Scrape> scrapes;
   {
-    // A recording has no owners: docs/specs/recording.md.
+    // A recording has no owners and no RDMA ports: docs/specs/recording.md, docs/specs/fabric.md.
     auto arguments = up_recording();
-    arguments.insert(arguments.end(),
-                     {"--config", folder_.write("stoker.yaml", "attribution: {enabled: false}\n")});
+    arguments.insert(arguments.end(), {"--config", folder_.write("stoker.yaml",
+                                                                 "attribution: {enabled: false}\n"
+                                                                 "rdma: {enabled: false}\n")});
     StokerProcess agent(arguments);
     const auto url = agent.wait_ready();
     ASSERT_NE(url, "") << agent.err();
