@@ -33,17 +33,16 @@ RdmaPort port_of(const std::string& device) {
 
 TEST(RdmaSeries, HaveNodeExportersNamesLabelsAndUnits) {
   const auto text = told({.ports = {port_of("mlx5_0")}});
-  for (const char* line :
-       {"node_infiniband_symbol_error_total{device=\"mlx5_0\",port=\"1\"} 7\n",
-        "node_infiniband_port_data_transmitted_bytes_total{device=\"mlx5_0\",port=\"1\"} 4000\n",
-        "node_infiniband_vl15_dropped_total{device=\"mlx5_0\",port=\"1\"} 2\n",
-        "node_infiniband_state_id{device=\"mlx5_0\",port=\"1\"} 4\n",
-        "node_infiniband_physical_state_id{device=\"mlx5_0\",port=\"1\"} 5\n",
-        "node_infiniband_rate_bytes_per_second{device=\"mlx5_0\",port=\"1\"} 5e+10\n",
-        "node_infiniband_info{device=\"mlx5_0\",board_id=\"MT_0000000838\",firmware_version=\"28."
-        "39."
-        "1002\",hca_type=\"MT4129\"} 1\n",
-        "stoker_rdma_ports_known 1\n"}) {
+  for (
+      const char* line :
+      {"node_infiniband_symbol_error_total{device=\"mlx5_0\",port=\"1\"} 7\n",
+       "node_infiniband_port_data_transmitted_bytes_total{device=\"mlx5_0\",port=\"1\"} 4000\n",
+       "node_infiniband_vl15_dropped_total{device=\"mlx5_0\",port=\"1\"} 2\n",
+       "node_infiniband_state_id{device=\"mlx5_0\",port=\"1\"} 4\n",
+       "node_infiniband_physical_state_id{device=\"mlx5_0\",port=\"1\"} 5\n",
+       "node_infiniband_rate_bytes_per_second{device=\"mlx5_0\",port=\"1\"} 5e+10\n",
+       R"(node_infiniband_info{device="mlx5_0",board_id="MT_0000000838",firmware_version="28.39.1002",hca_type="MT4129"} 1)",
+       "stoker_rdma_ports_known 1\n"}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   }
   EXPECT_EQ(text.find("link_downed"), std::string::npos) << "what is not counted has no series";

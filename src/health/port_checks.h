@@ -70,7 +70,7 @@ class PortChecks {
   void see(Finding finding);
   // What came on the port within the window, by counter.
   [[nodiscard]] std::vector<fabric::PortCount> within(const Entity& port, Nanoseconds window) const;
-  [[nodiscard]] bool is_told(const Check& check, const Entity& port) const;
+  [[nodiscard]] bool is_told(const Check& check, const Entity& entity) const;
   [[nodiscard]] const Check* check_of(const std::string& rule) const;
 
   std::vector<Check> checks_;
