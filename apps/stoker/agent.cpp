@@ -303,7 +303,7 @@ void Agent::watch_node(const Settings& settings) {
   devices_watch_.emplace(*env_, [sink](const NodeDevices& seen) { sink.devices(seen); });
   devices_watch_->start();
   if (!settings.flag(OptionId::rdma_enabled)) return;
-  const auto left_out = settings.words(OptionId::rdma_leave_out);
+  const auto& left_out = settings.words(OptionId::rdma_leave_out);
   ports_watch_.emplace(sample::PortsWatchParts{
       .env = *env_,
       .left_out = {left_out.begin(), left_out.end()},

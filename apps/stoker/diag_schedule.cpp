@@ -24,7 +24,7 @@ using config::OptionId;
 using device::probe::Process;
 
 // Every ten seconds, more often where cards are idle after less than a minute and a half.
-constexpr Nanoseconds look_every = Seconds(10);
+constexpr Nanoseconds results_every = Seconds(10);
 constexpr Milliseconds child_look{200};
 constexpr Nanoseconds child_ends_within = Seconds(2);
 // A test that was given up is tried again after this. Our choice.
@@ -155,7 +155,7 @@ void DiagSchedule::stop() {
 
 void DiagSchedule::run(const std::stop_token& stop) {
   const auto idle = parts_.settings.duration(OptionId::diag_idle);
-  const Nanoseconds every = std::clamp<Nanoseconds>(idle / 9, Milliseconds(100), look_every);
+  const Nanoseconds every = std::clamp<Nanoseconds>(idle / 9, Milliseconds(100), results_every);
   do {
     const auto snapshot = parts_.snapshot();
     read_results(snapshot);
@@ -312,7 +312,7 @@ DiagSchedule::Run DiagSchedule::watch(Process& child, const std::string& uuid,
     const auto limit =
         stop.stop_requested() ? child_ends_within : parts_.killed_after + child_ends_within;
     if (asked && now - *asked > limit) break;
-    if (now - looked > look_every) {
+    if (now - looked > results_every) {
       read_results(parts_.snapshot());
       looked = now;
     }

@@ -31,7 +31,7 @@ constexpr const char* node_examples = R"(Examples:
 Files of --catalog stand before the built-in products and profiles of the same name.
 Exit codes: 0 made (or there already), 2 the machine is wrong or the folder holds another node.)";
 
-constexpr const char* show_examples = R"TEXT(Examples:
+constexpr const char* sim_show_examples = R"TEXT(Examples:
   stoker sim show --data /tmp/node
   eval "$(stoker sim show --data /tmp/node --environment)"; nvtop
   stoker sim show --data /tmp/node -o json | jq '.simulations[0].gpus[].faults'
@@ -61,7 +61,7 @@ struct InjectFlags {
   std::string data;
 };
 
-struct ShowFlags {
+struct SimShowFlags {
   std::string data;
   Output output = Output::table;
   bool environment = false;
@@ -184,7 +184,7 @@ int inject(const InjectFlags& flags) {
   return node ? say(node->inject(flags.fault)) : complain_of(node.error());
 }
 
-int show(const ShowFlags& flags) {
+int show_sim(const SimShowFlags& flags) {
   const auto node = simnode::SimNode::open(flags.data);
   if (!node) return complain_of(node.error());
   const auto report = node->report();
@@ -257,15 +257,15 @@ void add_inject(CLI::App& verb, int& exit_code) {
   one->callback([flags, &exit_code] { exit_code = inject(*flags); });
 }
 
-void add_show(CLI::App& verb, int& exit_code) {
-  auto flags = std::make_shared<ShowFlags>();
+void add_sim_show(CLI::App& verb, int& exit_code) {
+  auto flags = std::make_shared<SimShowFlags>();
   CLI::App* one = verb.add_subcommand("show", "Say what is so, and how clients run on it");
   add_data_flag(*one, flags->data);
   CLI::Option* output = add_output_flag(*one, flags->output, "table|json|yaml|jsonl");
   one->add_flag("--environment", flags->environment, "Only the lines for a shell to evaluate")
       ->excludes(output);
-  one->footer(show_examples);
-  one->callback([flags, &exit_code] { exit_code = show(*flags); });
+  one->footer(sim_show_examples);
+  one->callback([flags, &exit_code] { exit_code = show_sim(*flags); });
 }
 
 void add_clear(CLI::App& verb, int& exit_code) {
@@ -297,7 +297,7 @@ void add_sim_verb(CLI::App& app, int& exit_code) {
   verb->footer(sim_examples);
   add_node(*verb, exit_code);
   add_inject(*verb, exit_code);
-  add_show(*verb, exit_code);
+  add_sim_show(*verb, exit_code);
   add_clear(*verb, exit_code);
   add_load(*verb, exit_code);
 }

@@ -31,7 +31,7 @@ constexpr auto hardware_counters = std::to_array<HardwareCounter>({
 #include "fabric/hardware_counters.def"
 #undef STOKER_HARDWARE_COUNTER
 });
-constexpr std::size_t most_names = 16;  // ports that evidence lists
+constexpr std::size_t most_ports = 16;  // ports that evidence lists
 constexpr unsigned hardware_bits = 32;  // counters.c, mlx5_ib_query_q_counters: be32
 
 const HardwareCounter* hardware_counter(std::string_view name) {
@@ -274,9 +274,9 @@ Finding judge_together(const std::string& node, const LostTogether& lost, Nanose
   std::size_t all = 0;
   for (const auto& [number, ports] : lost) {
     std::vector<std::string> names;
-    names.reserve(std::min(ports.size(), most_names));
+    names.reserve(std::min(ports.size(), most_ports));
     for (const RdmaPort* port : ports) {
-      if (names.size() < most_names) names.push_back(entity_of(*port).id);
+      if (names.size() < most_ports) names.push_back(entity_of(*port).id);
     }
     const std::string_view more = names.size() < ports.size() ? " and others" : "";
     evidence.push_back(fmt::format("{} times down: {}{}", number, fmt::join(names, ", "), more));
