@@ -63,6 +63,10 @@ Result<void> read_status(const os::Env& env, JobProcess& process) {
   constexpr std::size_t effective = 1;
   if (uids.size() <= effective || gids.size() <= effective)
     return fail(ErrorCode::corrupt, "its status does not tell its user");
+  // A set-user-ID program has an environment that another user wrote.
+  if (std::ranges::count(uids, uids[effective]) != std::ssize(uids) ||
+      std::ranges::count(gids, gids[effective]) != std::ssize(gids))
+    return fail(ErrorCode::unavailable, "it runs with the rights of another user than its own");
   process.rights = {uids[effective], gids[effective], numbers_of(*status, "Groups")};
   process.pids = numbers_of(*status, "NSpid");
   if (process.pids.empty()) process.pids = {process.pid};

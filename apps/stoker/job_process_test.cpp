@@ -53,6 +53,15 @@ bool be_called(const std::string& name) {
   return ::unshare(CLONE_NEWUTS) == 0 && ::sethostname(name.data(), name.size()) == 0;
 }
 
+TEST(JobProcess, ThatRunsWithAnotherUsersRightsIsNotLookedAt) {
+  const auto env = os::make_system_env();
+  const Waiting there([] { return ::setresuid(12345, 0, 0) == 0; });
+  if (!there.runs()) GTEST_SKIP() << "only root may become another user";
+  const auto process = look_at_process(*env, there.pid());
+  ASSERT_FALSE(process);
+  EXPECT_NE(process.error().message().find("rights of another user"), std::string::npos);
+}
+
 TEST(JobProcess, IsCalledAsItsOwnHostIs) {
   const auto env = os::make_system_env();
   const Waiting there([] { return be_called("node-7.example"); });
