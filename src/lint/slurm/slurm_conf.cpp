@@ -151,8 +151,8 @@ std::vector<std::string> names_of_list(std::string_view list) {
       continue;
     }
     for (const auto& range : ranges_of(std::string_view(part).substr(open + 1, close - open - 1))) {
-      for (auto number = range.first; number <= range.last; ++number) {
-        names.push_back(part.substr(0, open) + padded(number, range.width) +
+      for (std::size_t at = 0; at <= range.last - range.first; ++at) {
+        names.push_back(part.substr(0, open) + padded(range.first + at, range.width) +
                         part.substr(close + 1));
       }
     }

@@ -51,6 +51,7 @@ TEST(SlurmConf, ListsAreCountedAndSpelledOut) {
   EXPECT_EQ(count_of_list("a[1-2]b[1-3]"), 6U);
   EXPECT_EQ(count_of_list("a[0-99999999999]"), 1'000'000U);
   EXPECT_EQ(names_of_list("n[08-10]"), (Said{"n08", "n09", "n10"}));
+  EXPECT_EQ(names_of_list("n[18446744073709551615]"), (Said{"n18446744073709551615"}));
 }
 
 TEST(GresConf, ThatTheManualShowsIsLeftAlone) {
