@@ -14,16 +14,27 @@ enum class Id : std::uint8_t {
 #undef STOKER_CAUSE
 };
 
+// The words of causes.def's columns.
+namespace how_it_ends {
 constexpr bool stands = true;
 constexpr bool passes = false;
+}  // namespace how_it_ends
+namespace in_maintenance {
 constexpr bool told = true;
 constexpr bool held = false;
+}  // namespace in_maintenance
 
 const std::vector<Cause>& rows() {
   static const std::vector<Cause> all = {
 #define STOKER_CAUSE(id, word, family, rank, severity, quiet, stands, maintenance, title) \
-  {word,   Family::family, rank, Severity::severity, std::chrono::seconds(quiet),         \
-   stands, maintenance,    title},
+  {word,                                                                                  \
+   Family::family,                                                                        \
+   rank,                                                                                  \
+   Severity::severity,                                                                    \
+   std::chrono::seconds(quiet),                                                           \
+   how_it_ends::stands,                                                                   \
+   in_maintenance::maintenance,                                                           \
+   title},
 #include "incident/causes.def"
 #undef STOKER_CAUSE
   };
