@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "api/text_table.h"
@@ -17,9 +16,8 @@ namespace {
 constexpr std::size_t compared_results = 10;
 
 std::string product_of(const store::Snapshot& snapshot, const std::string& uuid) {
-  const auto found =
-      std::ranges::find_if(snapshot.gpus, [&](const auto& gpu) { return gpu.info.uuid == uuid; });
-  return found == snapshot.gpus.end() ? "" : found->info.name;
+  const auto* gpu = store::gpu_with(snapshot, uuid);
+  return gpu == nullptr ? "" : gpu->info.name;
 }
 
 bool is_there(const std::string& file) {

@@ -13,12 +13,6 @@
 namespace stoker::app {
 namespace {
 
-const store::GpuSnapshot* card_at(const store::Snapshot& snapshot, const PciAddress& pci) {
-  const auto found = std::ranges::find_if(
-      snapshot.gpus, [&](const store::GpuSnapshot& gpu) { return gpu.info.pci == pci; });
-  return found == snapshot.gpus.end() ? nullptr : &*found;
-}
-
 std::string name_of(const Event& event) {
   if (event.kind == EventKind::xid && event.code) return fmt::format("Xid {}", *event.code);
   return to_string(event.kind);
@@ -35,22 +29,17 @@ diag::LoadEvent event_of(const Event& event, std::uint32_t gpu,
           .of_program = judged.level == FaultLevel::application};
 }
 
-std::optional<DriverVersion> driver_of(const store::Snapshot& snapshot) {
-  if (!snapshot.driver) return std::nullopt;
-  return DriverVersion::parse(snapshot.driver->driver_version);
-}
-
 // What NVML told of a card since `before`, and the kernel's log did not.
 void add_nvml_xids(const store::GpuSnapshot& before, const store::Snapshot& during,
                    const std::set<std::uint32_t>& told, std::vector<diag::LoadEvent>& out) {
-  const auto* now = card_at(during, before.info.pci);
+  const auto* now = store::gpu_at(during, before.info.pci);
   if (now == nullptr) return;
   for (const auto& [number, tally] : now->xids) {
     const auto was = before.xids.find(number);
     if (told.contains(number) || (was != before.xids.end() && was->second.count >= tally.count))
       continue;
-    auto one =
-        event_of({.kind = EventKind::xid, .code = number}, before.info.index, driver_of(during));
+    auto one = event_of({.kind = EventKind::xid, .code = number}, before.info.index,
+                        store::driver_version(during));
     one.details = {"NVML told of it"};
     out.push_back(std::move(one));
   }
@@ -93,10 +82,10 @@ std::vector<diag::TestResult> DiagLoad::look_again(const DiagNode& node, const s
 }
 
 void DiagLoad::hear(diag::UnderLoad& load) {
-  const auto driver = driver_of(load.before.snapshot);
+  const auto driver = store::driver_version(load.before.snapshot);
   std::map<PciAddress, std::set<std::uint32_t>> told;
   for (const auto& event : log_.heard()) {
-    const auto* gpu = event.pci ? card_at(load.before.snapshot, *event.pci) : nullptr;
+    const auto* gpu = event.pci ? store::gpu_at(load.before.snapshot, *event.pci) : nullptr;
     if (gpu == nullptr) continue;
     if (event.kind == EventKind::xid && event.code) told[gpu->info.pci].insert(*event.code);
     load.events.push_back(event_of(event, gpu->info.index, driver));

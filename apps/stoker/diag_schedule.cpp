@@ -49,6 +49,13 @@ std::string state_of_file(const std::string& path) {
   return out;
 }
 
+std::string key_of(const store::GpuSnapshot& gpu) {
+  return diag::key_of({.uuid = gpu.info.uuid, .serial = gpu.info.serial});
+}
+
+// As Process::poll_exit() says it.
+std::string exited_with(int status) { return fmt::format("exited with status {}", status); }
+
 bool is_state(const std::string& test) { return test.starts_with("state_"); }
 
 constexpr const char* not_made_rule = "diag-not-made";
@@ -186,9 +193,8 @@ void DiagSchedule::read_results(const store::Snapshot& snapshot) {
   auto file = db::DiagDb::open(path);
   std::vector<Finding> found;
   for (const auto& gpu : snapshot.gpus) {
-    const std::string card = diag::key_of({.uuid = gpu.info.uuid, .serial = gpu.info.serial});
-    if (!file || card.empty()) continue;
-    const auto rows = (*file)->find({.card = card, .most = rows_read});
+    if (!file || key_of(gpu).empty()) continue;
+    const auto rows = (*file)->find({.card = key_of(gpu), .most = rows_read});
     if (!rows) {
       file = fail(rows.error());
       continue;
@@ -326,9 +332,7 @@ std::vector<db::DiagRow> DiagSchedule::rows_since(const store::GpuSnapshot& gpu,
                                                   WallTime began) const {
   auto file = db::DiagDb::open(parts_.data + "/diag.db");
   if (!file) return {};
-  auto rows =
-      (*file)->find({.card = diag::key_of({.uuid = gpu.info.uuid, .serial = gpu.info.serial}),
-                     .most = rows_read});
+  auto rows = (*file)->find({.card = key_of(gpu), .most = rows_read});
   if (!rows) return {};
   std::erase_if(*rows, [&](const db::DiagRow& row) {
     const auto at = time_of(row.started);  // in whole milliseconds
@@ -339,23 +343,23 @@ std::vector<db::DiagRow> DiagSchedule::rows_since(const store::GpuSnapshot& gpu,
 
 void DiagSchedule::judge(const Run& run) {
   const auto snapshot = parts_.snapshot();
-  const auto gpu = std::ranges::find(snapshot.gpus, run.uuid,
-                                     [](const store::GpuSnapshot& one) { return one.info.uuid; });
+  const auto* gpu = store::gpu_with(snapshot, run.uuid);
   // What was given up or not made is no test; it is not tried again at once either.
-  const bool is_told = run.how == "exited with status 0" || run.how == "exited with status 1";
+  const bool is_failed = run.how == exited_with(1);
+  const bool is_told = run.how == exited_with(0) || is_failed;
   const auto every = parts_.settings.duration(OptionId::diag_every);
   if (is_told) tested_[run.uuid] = run.began;
   if (!is_told) not_before_[run.uuid] = system_clock().monotonic() + std::min(every, again_after);
   if (is_told) troubles_.erase(run.uuid);
-  if (gpu != snapshot.gpus.end()) {
+  if (gpu != nullptr) {
     const auto rows = rows_since(*gpu, run.began);
-    const auto is_failed = [](const db::DiagRow& row) { return row.verdict == "fail"; };
+    const auto tells_failure = [](const db::DiagRow& row) { return row.verdict == "fail"; };
     const auto is_made = [](const db::DiagRow& row) { return is_verdict(row, true); };
-    if (run.how == "exited with status 1" && std::ranges::none_of(rows, is_failed)) {
+    if (is_failed && std::ranges::none_of(rows, tells_failure)) {
       troubles_[run.uuid] = {.at = run.began, .finding = failed_unkept(*gpu, parts_)};
     } else if (!is_told && !run.is_asked && std::ranges::none_of(rows, is_made)) {
       // One that made room for a job has kept nothing.
-      const bool gave_way = run.how == "exited with status 2" && rows.empty() && !run.is_late;
+      const bool gave_way = run.how == exited_with(2) && rows.empty() && !run.is_late;
       if (!gave_way) not_made(run, *gpu, rows.empty() ? run.how : reason_of(rows));
     }
   }

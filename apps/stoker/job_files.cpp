@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "base/text.h"
 #include "base/unique_fd.h"
 #include "os/rooted.h"
 
@@ -18,11 +19,6 @@ namespace stoker::app {
 namespace {
 
 constexpr std::string_view wildcards = "*?[";
-
-void replace_all(std::string& text, std::string_view what, std::string_view with) {
-  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
-    text.replace(at, what.size(), with);
-}
 
 // What would be a wildcard in a name that is none.
 std::string without_wildcards(std::string_view text) {

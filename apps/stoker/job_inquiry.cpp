@@ -22,12 +22,6 @@ constexpr int inquiry_beat_milliseconds = 100;
 // Killed, a process is gone within milliseconds, unless the kernel holds it.
 constexpr Milliseconds dies_within{1000};
 
-bool is_of_job(const Finding& finding) {
-  return finding.entity.kind == EntityKind::gpu &&
-         (finding.rule == "job-hung" || finding.rule == "job-suspect" ||
-          finding.rule == "job-waits-on-host");
-}
-
 bool reaped_within(Process& child, Nanoseconds time) {
   for (Nanoseconds waited{0};; waited += Milliseconds(10)) {
     if (child.poll_exit()) return true;
@@ -54,7 +48,7 @@ void JobInquiry::run(const std::stop_token& stop) {
 
 void JobInquiry::look(const std::stop_token& stop) {
   auto found = parts_.found();
-  std::erase_if(found, [](const Finding& one) { return !is_of_job(one); });
+  std::erase_if(found, [](const Finding& one) { return !health::tells_of_hang(one); });
   if (found.empty()) return asked_.clear();
   const auto snapshot = parts_.snapshot();
   std::set<std::string> standing;

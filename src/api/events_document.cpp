@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "api/documents.h"
 #include "base/text.h"
 #include "catalog/driver_version.h"
@@ -15,18 +13,12 @@ namespace {
 
 using store::Snapshot;
 
-std::optional<DriverVersion> driver_of(const Snapshot& snapshot) {
-  return snapshot.driver ? DriverVersion::parse(snapshot.driver->driver_version) : std::nullopt;
-}
-
 void write_gpu(JsonWriter& json, const Event& event, const Snapshot& snapshot) {
   if (!event.pci) return void(json.inapplicable("gpu"));
-  const auto found = std::ranges::find_if(
-      snapshot.gpus, [&event](const auto& gpu) { return gpu.info.pci == *event.pci; });
+  const auto* gpu = store::gpu_at(snapshot, *event.pci);
   // One that could never be opened has no index.
-  if (found == snapshot.gpus.end() || found->info.uuid.empty())
-    return void(json.inapplicable("gpu"));
-  json.member("gpu", found->info.index);
+  if (gpu == nullptr || gpu->info.uuid.empty()) return void(json.inapplicable("gpu"));
+  json.member("gpu", gpu->info.index);
 }
 
 void write_source(JsonWriter& json, const EventSource& source) {
@@ -60,7 +52,7 @@ Result<std::uint64_t> parse_events_question(std::string_view query) {
 
 std::string events_document(const store::EventsKept& kept, const std::vector<EventSource>& sources,
                             const Snapshot& snapshot, const std::optional<PreviousBoot>& previous) {
-  const auto driver = driver_of(snapshot);
+  const auto driver = store::driver_version(snapshot);
   JsonWriter json;
   json.begin_object().member("schema", "stoker.dev/v1/event").member("told", kept.told);
   json.key("sources").begin_array();

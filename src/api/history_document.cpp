@@ -66,12 +66,6 @@ Result<void> take_parameter(std::string_view name, const std::string& value,
   return {};
 }
 
-const GpuSnapshot* gpu_of(const Snapshot& snapshot, const std::string& uuid) {
-  const auto found =
-      std::ranges::find(snapshot.gpus, uuid, [](const GpuSnapshot& gpu) { return gpu.info.uuid; });
-  return found == snapshot.gpus.end() ? nullptr : &*found;
-}
-
 bool is_asked_for(const Answer& answer, const GpuSnapshot* gpu, const std::string& asked) {
   if (asked.empty()) return true;
   if (answer.subject.kind == EntityKind::node) return false;
@@ -150,12 +144,12 @@ Result<std::string> history_document(const Snapshot& snapshot, const history::Hi
   bool found = question.gpu.empty();
   auto answers = history.ask(question.field, question.since, step);
   const auto place = [&snapshot](const Answer& answer) {
-    const GpuSnapshot* gpu = gpu_of(snapshot, answer.subject.gpu_uuid);
+    const GpuSnapshot* gpu = store::gpu_with(snapshot, answer.subject.gpu_uuid);
     return std::pair(gpu == nullptr ? UINT32_MAX : gpu->info.index, answer.subject);
   };
   std::ranges::sort(answers, {}, place);
   for (const Answer& answer : answers) {
-    const GpuSnapshot* gpu = gpu_of(snapshot, answer.subject.gpu_uuid);
+    const GpuSnapshot* gpu = store::gpu_with(snapshot, answer.subject.gpu_uuid);
     if (!is_asked_for(answer, gpu, question.gpu)) continue;
     write_series(json, answer, gpu, field, step);
     found = true;

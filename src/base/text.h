@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -22,6 +23,13 @@ inline std::string_view trimmed(std::string_view text, std::string_view blanks =
   const auto first = text.find_first_not_of(blanks);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+// Puts `with` in the place of every `what` of `text`, and does not look at it again. Nothing stands for an empty one.
+inline void replace_all(std::string& text, std::string_view what, std::string_view with) {
+  if (what.empty()) return;
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
+    text.replace(at, what.size(), with);
 }
 
 // The value of a hexadecimal digit; -1 if it is none.

@@ -31,12 +31,6 @@ bool is_needed(FieldId field) {
          field == FieldId::remapped_rows_uncorrectable;
 }
 
-const store::GpuSnapshot* card_in(const store::Snapshot& snapshot, const store::GpuSnapshot& card) {
-  const auto found = std::ranges::find_if(
-      snapshot.gpus, [&](const store::GpuSnapshot& one) { return one.info.pci == card.info.pci; });
-  return found == snapshot.gpus.end() ? nullptr : &*found;
-}
-
 const TestResult* state_in(const std::vector<TestResult>& states, const TestResult& like) {
   const auto found = std::ranges::find_if(states, [&](const TestResult& one) {
     return one.name == like.name && one.uuid == like.uuid;
@@ -66,7 +60,7 @@ class CardUnderLoad {
   CardUnderLoad(const UnderLoad& load, const store::GpuSnapshot& card) : load_(load), card_(card) {}
 
   TestResult state() {
-    const auto* after = card_in(load_.after.snapshot, card_);
+    const auto* after = store::gpu_at(load_.after.snapshot, card_.info.pci);
     if (is_there(after)) {
       compare_states();
       for (const auto& counter : load_counters) compare(counter, *after);
@@ -87,7 +81,7 @@ class CardUnderLoad {
  private:
   // Is there a state of after to be compared?
   bool is_there(const store::GpuSnapshot* after) {
-    const auto* watched = card_in(load_.during, card_);
+    const auto* watched = store::gpu_at(load_.during, card_.info.pci);
     for (const auto* now : {watched, after}) {
       if (now == nullptr || now->state == device::GpuState::present) continue;
       wrong_.push_back(fmt::format("the card is {}{}", device::to_string(now->state),

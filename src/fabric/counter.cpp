@@ -1,5 +1,7 @@
 #include "fabric/counter.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace stoker::fabric {
@@ -38,6 +40,10 @@ Counted counted_between(const CounterReading& before, const CounterReading& now)
   counted.exact = !now.full();
   counted.blind = now.full() && before.full();
   return counted;
+}
+
+std::string amount(const Counted& counted) {
+  return fmt::format("{}{}", counted.exact && !counted.fell ? "" : "at least ", counted.least);
 }
 
 }  // namespace stoker::fabric

@@ -58,5 +58,7 @@ struct Counted {
   bool blind = false;  // it stood at its highest value already, and can't have told more
 };
 Counted counted_between(const CounterReading& before, const CounterReading& now);
+// "12", "at least 12"
+std::string amount(const Counted& counted);
 
 }  // namespace stoker::fabric

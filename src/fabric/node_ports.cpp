@@ -55,24 +55,10 @@ CounterReading reading_of(std::string_view name, std::uint64_t value) {
   return {.value = value, .bits = fits ? narrow : wide_bits};
 }
 
-std::string amount(const Counted& counted) {
-  return fmt::format("{}{}", counted.exact && !counted.fell ? "" : "at least ", counted.least);
-}
-
 Finding finding_of(PortRule id, Entity entity, std::string message,
                    std::vector<std::string> evidence) {
   const PortRuleRow& row = port_rule(id);
-  Finding finding;
-  finding.rule = row.rule;
-  finding.severity = row.severity;
-  finding.entity = std::move(entity);
-  finding.message = std::move(message);
-  finding.cause = row.cause;
-  finding.action = row.action;
-  finding.fix = row.fix;
-  finding.source = row.source;
-  finding.evidence = std::move(evidence);
-  return finding;
+  return finding_by(row.rule, row, std::move(entity), std::move(message), std::move(evidence));
 }
 
 std::uint64_t times(CounterId id, const std::vector<PortCount>& counts) {

@@ -27,10 +27,6 @@ constexpr Nanoseconds shortest_for_shares = std::chrono::seconds(1);
 constexpr double symbol_errors_a_bit = 1e-12;  // counters.def, symbol_error
 constexpr std::uint64_t lost_packets = 10;     // hardware_counters.def
 
-std::string at_least(const Counted& counted) {
-  return fmt::format("{}{}", counted.exact && !counted.fell ? "" : "at least ", counted.least);
-}
-
 bool in(const std::optional<PriorityMask>& mask, std::optional<unsigned> priority) {
   return mask && priority && *priority < mask->size() && mask->test(*priority);
 }
@@ -71,7 +67,7 @@ class RoceJudge {
 
   static std::string words_of(const RoceCount& count) {
     const RoceCounterRow* row = roce_counter(count.name);
-    return fmt::format("{} {} ({})", at_least(count.counted), row->words, count.name);
+    return fmt::format("{} {} ({})", amount(count.counted), row->words, count.name);
   }
 
   // What counters of that kind counted, each of them enough to be told.

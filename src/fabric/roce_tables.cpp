@@ -46,17 +46,8 @@ bool fits(std::string_view name, std::string_view pattern) {
 Finding roce_finding(RoceRule rule, std::string port, std::string message,
                      std::vector<std::string> evidence) {
   const RoceRuleRow& row = roce_rules.at(static_cast<std::size_t>(rule));
-  Finding finding;
-  finding.rule = row.rule;
-  finding.severity = row.severity;
-  finding.entity = {EntityKind::port, std::move(port)};
-  finding.message = std::move(message);
-  finding.cause = row.cause;
-  finding.action = row.action;
-  finding.fix = row.fix;
-  finding.source = row.source;
-  finding.evidence = std::move(evidence);
-  return finding;
+  return finding_by(row.rule, row, {EntityKind::port, std::move(port)}, std::move(message),
+                    std::move(evidence));
 }
 
 const RoceCounterRow* roce_counter(std::string_view name) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/duration.h"
+#include "base/text.h"
 #include "fabric/node_ports.h"
 
 namespace stoker::health {
@@ -83,12 +84,6 @@ std::string set_text(const Condition& condition) {
     words.push_back(has_bits(condition.is) ? fmt::format("{:#x}", value) : std::to_string(value));
   }
   return fmt::format("{}", fmt::join(words, ", "));
-}
-
-void replace_all(std::string& text, std::string_view what, const std::string& with) {
-  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
-    text.replace(at, what.size(), with);
-  }
 }
 
 // What is compared: "temperature", "pcie_replays within 1m", "Xid 48, 94 within 1d".

@@ -282,20 +282,15 @@ std::vector<Finding> expected_findings(const Snapshot& snapshot, const Expected&
     if (made.match != Match::differs && !unknown) continue;
     const Rule& row = rule(rule_of(made.key));
     const bool differs = made.match == Match::differs;
-    Finding finding;
-    finding.rule = row.name;
-    finding.severity = differs ? row.severity : Severity::warning;
+    Finding finding =
+        finding_by(row.name, row, {EntityKind::node, snapshot.hostname},
+                   fmt::format("{} is {}, and {}", made.key, made.expected,
+                               differs ? "this node differs" : "that can't be told now"),
+                   std::move(made.details));
+    if (!differs) finding.severity = Severity::warning;
     // A card that is lost is one fault, which is told as the card's.
     if (made.explained) finding.severity = Severity::info;
     finding.state = differs ? FindingState::firing : FindingState::suspect;
-    finding.entity = {EntityKind::node, snapshot.hostname};
-    finding.message = fmt::format("{} is {}, and {}", made.key, made.expected,
-                                  differs ? "this node differs" : "that can't be told now");
-    finding.cause = row.cause;
-    finding.action = row.action;
-    finding.fix = row.fix;
-    finding.source = row.source;
-    finding.evidence = std::move(made.details);
     findings.push_back(std::move(finding));
   }
   return findings;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/entity.h"
+#include "model/finding.h"
 #include "store/snapshot.h"
 
 namespace stoker::health {
@@ -16,6 +17,9 @@ struct JobHere {
   std::vector<Entity> cards;        // on which its processes run
   std::vector<std::uint32_t> pids;  // all of them, rising; never empty
 };
+
+// Is it about a card whose job looks hung, or waits for its host?
+bool tells_of_hang(const Finding& finding);
 
 // Whose work runs on that card now. nullopt: no process does, or whose they are is not known, or they are of several jobs.
 std::optional<JobHere> job_on(const Entity& card, const store::Snapshot& snapshot);

@@ -42,16 +42,7 @@ constexpr std::uint32_t xid_recovery_action_changed = 154;
 
 Finding make(RuleId id, Entity entity, std::string message) {
   const Rule& row = rule(id);
-  Finding finding;
-  finding.rule = row.name;
-  finding.severity = row.severity;
-  finding.entity = std::move(entity);
-  finding.message = std::move(message);
-  finding.cause = row.cause;
-  finding.action = row.action;
-  finding.fix = row.fix;
-  finding.source = row.source;
-  return finding;
+  return finding_by(row.name, row, std::move(entity), std::move(message));
 }
 
 WallTime wall_of(const Snapshot& snapshot, MonotonicTime at) {

@@ -10,11 +10,6 @@
 namespace stoker::incident {
 namespace {
 
-bool is_of_job(const Finding& finding) {
-  return finding.rule == "job-hung" || finding.rule == "job-suspect" ||
-         finding.rule == "job-waits-on-host";
-}
-
 // Every process that runs is one that the word was asked of: those of a job that was started anew are others.
 bool is_about(const JobWord& word, const health::JobHere& job) {
   return word.job == job.key && std::ranges::includes(word.pids, job.pids);
@@ -55,7 +50,7 @@ void JobWords::hear(JobWord word, Now now) {
 }
 
 const JobWords::Kept* JobWords::about(const Finding& finding, const store::Snapshot& snapshot) {
-  if (!is_of_job(finding)) return nullptr;
+  if (!health::tells_of_hang(finding)) return nullptr;
   const auto job = health::job_on(finding.entity, snapshot);
   Kept* found = nullptr;
   for (auto& kept : words_) {
@@ -92,7 +87,7 @@ void JobWords::tell(Book& book, Now now) {
   for (auto& kept : words_) {
     if (kept.told || !kept.known) continue;
     const auto concerns = [&](const Finding& held) {
-      return is_of_job(held) &&
+      return health::tells_of_hang(held) &&
              std::ranges::find(kept.word.cards, held.entity) != kept.word.cards.end();
     };
     kept.told = book.add_account(concerns, kept.word.lines, explanation_of(kept.word), now.wall);

@@ -200,7 +200,7 @@ NodeView view_of(const store::Snapshot& snapshot, std::string boot) {
   NodeView view{.hostname = snapshot.hostname,
                 .boot = std::move(boot),
                 .reading = snapshot.source.state == device::SourceState::running};
-  if (snapshot.driver) view.driver = DriverVersion::parse(snapshot.driver->driver_version);
+  view.driver = store::driver_version(snapshot);
   if (snapshot.attribution != nullptr) {
     for (const auto& [pid, owner] : snapshot.attribution->owners) {
       if (auto words = owner_words(owner); !words.empty()) view.owners[pid] = std::move(words);

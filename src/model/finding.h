@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -42,5 +43,22 @@ struct Finding {
   std::string source;                 // URL or document that the judgement rests on
   std::vector<std::string> evidence;  // log lines, readings, field history
 };
+
+// A finding with what the row of its rule says: severity, cause, action, fix and source.
+template <typename Row>
+Finding finding_by(std::string_view rule, const Row& row, Entity entity, std::string message,
+                   std::vector<std::string> evidence = {}) {
+  Finding finding;
+  finding.rule = rule;
+  finding.severity = row.severity;
+  finding.entity = std::move(entity);
+  finding.message = std::move(message);
+  finding.cause = row.cause;
+  finding.action = row.action;
+  finding.fix = row.fix;
+  finding.source = row.source;
+  finding.evidence = std::move(evidence);
+  return finding;
+}
 
 }  // namespace stoker

@@ -49,10 +49,7 @@ std::optional<double> rate_of(const std::string& text) {
 NicInfo read_nic(const Env& env, const std::string& name) {
   const std::string folder = fmt::format("{}/{}", rdma_devices, name);
   NicInfo nic{.name = name};
-  if (const auto link = env.read_link(folder + "/device")) {
-    const auto pci = PciAddress::parse(link->substr(link->rfind('/') + 1));
-    if (pci) nic.pci = *pci;
-  }
+  if (const auto pci = PciAddress::parse(sysfs_link(env, folder + "/device"))) nic.pci = *pci;
   if (nic.pci) nic.place = place_of(env, *nic.pci);
   const std::string port = folder + "/ports/1/";
   nic.link_layer = sysfs_line(env, port + "link_layer");

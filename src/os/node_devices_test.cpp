@@ -3,29 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 
-#include "os/system_env.h"
+#include "os/tree_test_support.h"
 
 namespace stoker::os {
 namespace {
 
 namespace fs = std::filesystem;
 
-class NodeDevicesTest : public testing::Test {
+class NodeDevicesTest : public testing::Test, protected Tree {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "node-devices-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(name.data()), nullptr);
-    root_ = name;
-    env_ = make_system_env(root_.string(), root_.string());
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
-  void put(const std::string& path, const std::string& text) const {
-    fs::create_directories((root_ / path).parent_path());
-    std::ofstream(root_ / path) << text << "\n";
-  }
   // A device below /sys/devices, and the link to it, as the kernel makes them.
   void put_pci(const std::string& below, const std::string& vendor, const std::string& kind,
                const std::string& numa) const {
@@ -49,9 +36,6 @@ class NodeDevicesTest : public testing::Test {
     fs::create_symlink("../../devices/" + below + "/infiniband/" + name,
                        root_ / "sys/class/infiniband" / name);
   }
-
-  fs::path root_;
-  std::unique_ptr<Env> env_;
 };
 
 TEST_F(NodeDevicesTest, FindsGpusAndNicsWhereTheKernelPutsThem) {

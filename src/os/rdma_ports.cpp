@@ -69,8 +69,7 @@ Result<std::string> read_start(const UniqueFd& file, const std::string& path) {
 
 // Empty: none.
 std::string driver_of(const Env& env, const PciAddress& pci) {
-  const auto driver = env.read_link(fmt::format("/sys/bus/pci/devices/{}/driver", pci.sysfs()));
-  return driver ? driver->substr(driver->rfind('/') + 1) : std::string();
+  return sysfs_link(env, fmt::format("/sys/bus/pci/devices/{}/driver", pci.sysfs()));
 }
 
 // May a device be in one network namespace alone? Else each has all of them (drivers/infiniband/core/device.c: "Share device
@@ -206,10 +205,7 @@ RdmaPort RdmaPortReader::read_settings(const std::string& device, const std::str
                                        unsigned number) const {
   const auto of_device = fmt::format("{}/{}/", rdma_class, device);
   RdmaPort port{.device = device, .port = number};
-  if (const auto link = env_.read_link(of_device + "device")) {
-    const auto pci = PciAddress::parse(link->substr(link->rfind('/') + 1));
-    if (pci) port.pci = *pci;
-  }
+  if (const auto pci = PciAddress::parse(sysfs_link(env_, of_device + "device"))) port.pci = *pci;
   port.model = sysfs_line(env_, of_device + "hca_type");
   port.board = sysfs_line(env_, of_device + "board_id");
   port.firmware = sysfs_line(env_, of_device + "fw_ver");

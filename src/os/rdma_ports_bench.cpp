@@ -4,16 +4,12 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <filesystem>
-#include <fstream>
 
 #include "os/rdma_ports.h"
-#include "os/system_env.h"
+#include "os/tree_test_support.h"
 
 namespace stoker::os {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr unsigned ports = 8;
 constexpr unsigned gids = 256;
@@ -21,24 +17,14 @@ constexpr unsigned set_gids = 4;
 constexpr unsigned port_counters = 21;
 constexpr unsigned hardware_counters = 33;
 
-class Tree {
+class EightPorts : public Tree {
  public:
-  Tree() {
-    std::string name = (fs::temp_directory_path() / "stoker-rdma-XXXXXX").string();
-    root_ = ::mkdtemp(name.data());
+  EightPorts() {
     for (unsigned n = 0; n < ports; ++n) put_device(n);
   }
-  ~Tree() { fs::remove_all(root_); }
-  Tree(const Tree&) = delete;
-  Tree& operator=(const Tree&) = delete;
-  [[nodiscard]] std::string root() const { return root_.string(); }
+  [[nodiscard]] const Env& env() const { return *env_; }
 
  private:
-  void put(const std::string& path, const std::string& text) const {
-    const fs::path file = root_ / path;
-    fs::create_directories(file.parent_path());
-    std::ofstream(file) << text << '\n';
-  }
   void put_device(unsigned n) const {
     const auto device = fmt::format("sys/class/infiniband/mlx5_{}/", n);
     const auto port = device + "ports/1/";
@@ -60,15 +46,12 @@ class Tree {
       put(fmt::format("{}gid_attrs/ndevs/{}", port, gid), fmt::format("eth{}", n));
     }
   }
-
-  fs::path root_;
 };
 
 // The usual look: states, rates, counters.
 void look_at_ports(benchmark::State& state) {
-  const Tree tree;
-  const auto env = make_system_env(tree.root(), tree.root());
-  RdmaPortReader reader(*env, {}, {.settings = Seconds(86'400)});
+  const EightPorts tree;
+  RdmaPortReader reader(tree.env(), {}, {.settings = Seconds(86'400)});
   reader.read();
   for ([[maybe_unused]] const auto _ : state) benchmark::DoNotOptimize(reader.read());
 }
@@ -76,9 +59,8 @@ BENCHMARK(look_at_ports)->Unit(benchmark::kMicrosecond);
 
 // Every five minutes: what people set too.
 void look_at_ports_and_settings(benchmark::State& state) {
-  const Tree tree;
-  const auto env = make_system_env(tree.root(), tree.root());
-  RdmaPortReader reader(*env);
+  const EightPorts tree;
+  RdmaPortReader reader(tree.env());
   for ([[maybe_unused]] const auto _ : state) benchmark::DoNotOptimize(reader.read());
 }
 BENCHMARK(look_at_ports_and_settings)->Unit(benchmark::kMicrosecond);

@@ -6,31 +6,18 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <thread>
 
-#include "os/system_env.h"
+#include "os/tree_test_support.h"
 
 namespace stoker::os {
 namespace {
 
 namespace fs = std::filesystem;
 
-class RdmaPortFiles : public ::testing::Test {
+class RdmaPortFiles : public ::testing::Test, protected Tree {
  protected:
-  RdmaPortFiles() {
-    std::string name = (fs::temp_directory_path() / "stoker-rdma-XXXXXX").string();
-    root_ = ::mkdtemp(name.data());
-    env_ = make_system_env(root_.string(), root_.string());
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
-  void put(const std::string& path, const std::string& text) const {
-    const fs::path file = root_ / path;
-    fs::create_directories(file.parent_path());
-    std::ofstream(file) << text << '\n';
-  }
   static std::string port(const std::string& device) {
     return "sys/class/infiniband/" + device + "/ports/1/";
   }
@@ -54,9 +41,6 @@ class RdmaPortFiles : public ::testing::Test {
     put("sys/class/net/eth7/ecn/roce_np/enable/3", "1");
     put("sys/class/net/eth7/ecn/roce_rp/enable/3", "0");
   }
-
-  fs::path root_;
-  std::unique_ptr<Env> env_;
 };
 
 TEST_F(RdmaPortFiles, ArePortsWithStateCountersAndGids) {

@@ -64,8 +64,7 @@ void read_files(const Env& env, const RdmaPort& port, RoceNetdev& netdev) {
   netdev.traffic_class = traffic_class(env, port);
   netdev.default_tos = default_tos(env, port);
   netdev.software = is_software(env, port);
-  const auto driver = env.read_link(fmt::format("/sys/class/net/{}/device/driver", netdev.netdev));
-  if (driver) netdev.driver = driver->substr(driver->rfind('/') + 1);
+  netdev.driver = sysfs_link(env, fmt::format("/sys/class/net/{}/device/driver", netdev.netdev));
 }
 
 }  // namespace

@@ -7,27 +7,15 @@
 
 #include "os/packet_filter.h"
 #include "os/rdma_ports.h"
-#include "os/system_env.h"
+#include "os/tree_test_support.h"
 
 namespace stoker::os {
 namespace {
 
 namespace fs = std::filesystem;
 
-class RoceFiles : public ::testing::Test {
+class RoceFiles : public ::testing::Test, protected Tree {
  protected:
-  RoceFiles() {
-    std::string name = (fs::temp_directory_path() / "stoker-roce-XXXXXX").string();
-    root_ = ::mkdtemp(name.data());
-    env_ = make_system_env(root_.string(), root_.string());
-  }
-  void TearDown() override { fs::remove_all(root_); }
-
-  void put(const std::string& path, const std::string& text) const {
-    const fs::path file = root_ / path;
-    fs::create_directories(file.parent_path());
-    std::ofstream(file) << text << '\n';
-  }
   void put_port(const std::string& device, const std::string& netdev) const {
     const std::string port = "sys/class/infiniband/" + device + "/ports/1/";
     put(port + "state", "4: ACTIVE");
@@ -58,8 +46,6 @@ class RoceFiles : public ::testing::Test {
   }
   RdmaPorts ports() { return RdmaPortReader(*env_).read(); }
 
-  fs::path root_;
-  std::unique_ptr<Env> env_;
   std::vector<std::string> asked_;
   std::optional<ErrorCode> refuse_;
 };

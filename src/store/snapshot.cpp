@@ -53,6 +53,23 @@ void ReadingSet::mark_stale(MonotonicTime now, const std::vector<AllowedAge>& al
   }
 }
 
+const GpuSnapshot* gpu_at(const Snapshot& snapshot, const PciAddress& pci) {
+  const auto found =
+      std::ranges::find(snapshot.gpus, pci, [](const GpuSnapshot& gpu) { return gpu.info.pci; });
+  return found == snapshot.gpus.end() ? nullptr : &*found;
+}
+
+const GpuSnapshot* gpu_with(const Snapshot& snapshot, std::string_view uuid) {
+  const auto found = std::ranges::find(
+      snapshot.gpus, uuid, [](const GpuSnapshot& gpu) { return std::string_view(gpu.info.uuid); });
+  return found == snapshot.gpus.end() ? nullptr : &*found;
+}
+
+std::optional<DriverVersion> driver_version(const Snapshot& snapshot) {
+  if (!snapshot.driver) return std::nullopt;
+  return DriverVersion::parse(snapshot.driver->driver_version);
+}
+
 std::optional<bool> is_simulated(const Snapshot& snapshot) {
   if (snapshot.driver) return snapshot.driver->simulated;
   return snapshot.simulated_profile.empty() ? std::nullopt : std::optional(true);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "catalog/driver_version.h"
 #include "catalog/field.h"
 #include "device/api.h"
 #include "model/attribution.h"
@@ -90,6 +91,13 @@ struct Snapshot {
   std::vector<device::CallCost> node_costs;
   std::uint64_t dropped = 0;  // what was told beyond StoreLimits, or of GPUs never told; only rises
 };
+
+// The GPU at this address, or with this UUID; nullptr: none was seen.
+const GpuSnapshot* gpu_at(const Snapshot& snapshot, const PciAddress& pci);
+const GpuSnapshot* gpu_with(const Snapshot& snapshot, std::string_view uuid);
+
+// nullopt: the driver has not told, or what it told is no version.
+std::optional<DriverVersion> driver_version(const Snapshot& snapshot);
 
 // Are these cards simulated? What the driver in use says of itself; before it has said anything, what was
 // asked for. nullopt: neither is known.

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/text.h"
+
 namespace stoker::device::record {
 namespace {
 
@@ -20,14 +22,6 @@ bool is_uuid_at(std::string_view text, std::size_t at) {
     if (!fits) return false;
   }
   return true;
-}
-
-void replace_all(std::string& text, std::string_view real, std::string_view made_up) {
-  if (real.empty()) return;
-  for (auto at = text.find(real); at != std::string::npos;
-       at = text.find(real, at + made_up.size())) {
-    text.replace(at, real.size(), made_up);
-  }
 }
 
 }  // namespace
