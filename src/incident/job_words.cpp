@@ -26,8 +26,10 @@ bool says_same(const JobWord& a, const JobWord& b) {
 
 bool tells(const JobWord& word) { return !word.verdict.empty() && word.verdict != "unknown"; }
 
+// Empty: it is not sure enough to stand in the place of what was known before.
 std::string explanation_of(const JobWord& word) {
-  if (!tells(word)) return {};
+  const bool sure = word.confidence == "likely" || word.confidence == "certain";
+  if (!tells(word) || !sure) return {};
   return fmt::format("By NCCL's account ({}, {}): {}", word.verdict, word.confidence, word.summary);
 }
 
@@ -72,7 +74,8 @@ void JobWords::add_to(std::vector<Finding>& findings, const store::Snapshot& sna
     if (kept == nullptr) continue;
     const auto* word = &kept->word;
     finding.evidence.insert(finding.evidence.end(), word->lines.begin(), word->lines.end());
-    if (tells(*word)) finding.cause = explanation_of(*word);
+    if (auto explanation = explanation_of(*word); !explanation.empty())
+      finding.cause = std::move(explanation);
     // The cards alone can't tell; NCCL does.
     if (finding.rule != "job-suspect" || !word->blames) continue;
     finding.severity = Severity::warning;

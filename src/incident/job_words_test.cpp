@@ -79,6 +79,9 @@ TEST(JobWords, NeverMakeASuspicionSurerThanTheyAre) {
     words.add_to(found, running(), at(1));
     EXPECT_EQ(found[0].severity, Severity::info) << said.verdict;
     EXPECT_EQ(found[0].message, "Perhaps a job hangs");
+    if (said.confidence != "likely") {
+      EXPECT_EQ(found[0].cause, "by the cards");
+    }
     EXPECT_EQ(found[0].evidence.size(), 3U) << "what was said is shown";
   }
 }
@@ -195,6 +198,13 @@ TEST(JobWords, AreEvidenceOfTheIncidentOnce) {
   words.hear(word("dead-rank", "likely", true), at(600));
   tell(at(601));
   EXPECT_EQ(book.all()[0].evidence.size(), 5U);
+  // What is only possible is shown beside it.
+  words.hear(word("ib-transport", "possible", false), at(900));
+  tell(at(901));
+  ASSERT_EQ(book.all()[0].evidence.size(), 7U);
+  EXPECT_EQ(book.all()[0].evidence[5].text, "NCCL's account: ib-transport");
+  EXPECT_EQ(book.all()[0].explanation,
+            "By NCCL's account (dead-rank, likely): rank 12 never called ALLREDUCE #15");
 }
 
 }  // namespace
