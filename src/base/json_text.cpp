@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/utf8.h"
@@ -11,19 +12,16 @@ namespace {
 
 constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD
 
-void append_ascii(std::string& out, char c) {
+bool is_plain(char c) { return c >= ' ' && c < '\x7F' && c != '"' && c != '\\'; }
+
+void append_escaped(std::string& out, char c) {
   switch (c) {
     case '"': out += "\\\""; return;
     case '\\': out += "\\\\"; return;
     case '\n': out += "\\n"; return;
     case '\r': out += "\\r"; return;
     case '\t': out += "\\t"; return;
-    default: break;
-  }
-  if (static_cast<unsigned char>(c) < 0x20U || c == 0x7F) {
-    out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-  } else {
-    out += c;
+    default: out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
   }
 }
 
@@ -32,19 +30,20 @@ void append_ascii(std::string& out, char c) {
 std::string json_quoted(std::string_view text) {
   std::string out = "\"";
   out.reserve(text.size() + 2);
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length = utf8_length(text, at);
-    if (length == 0) {
+  while (!text.empty()) {
+    const auto end = std::ranges::find_if_not(text, is_plain);
+    const auto plain = static_cast<std::size_t>(end - text.begin());
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
+    const std::size_t length = utf8_length(text, 0);
+    if (length == 0)
       out += replacement;
-      ++at;
-      continue;
-    }
-    if (length == 1) {
-      append_ascii(out, text[at]);
-    } else {
-      out += text.substr(at, length);
-    }
-    at += length;
+    else if (length == 1)
+      append_escaped(out, text.front());
+    else
+      out += text.substr(0, length);
+    text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return out + '"';
 }

@@ -9,15 +9,18 @@ namespace {
 
 void wrap_line(std::string_view text, std::size_t width, std::vector<std::string>& out) {
   std::string line;
+  std::size_t used = 0;
   while (!text.empty()) {
     const auto blank = text.find(' ');
     const std::string_view word = text.substr(0, blank);
     text = blank == std::string_view::npos ? "" : text.substr(blank + 1);
-    if (!line.empty() && columns(line) + 1 + columns(word) > width) {
+    const auto wide = columns(word);
+    if (!line.empty() && used + 1 + wide > width) {
       out.push_back(std::move(line));
       line.clear();
     }
     if (!line.empty()) line += ' ';
+    used = line.empty() ? wide : used + 1 + wide;
     line += word;
   }
   out.push_back(std::move(line));
