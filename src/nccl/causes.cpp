@@ -27,15 +27,8 @@ std::optional<int> rank_of_hit(const Hit& hit, const Job& job, const Facts& fact
   }
   if (hit.rank) return hit.rank;
   if (const auto rank = rank_in_name(facts.files[hit.place.file].name)) return rank;
-  // A file that one process alone writes is of its rank.
-  std::optional<int> only;
-  for (const auto index : job.processes) {
-    if (facts.processes[index].file != hit.place.file) continue;
-    const auto rank = rank_of(job, facts, index);
-    if (!rank || only) return std::nullopt;
-    only = rank;
-  }
-  return only;
+  const auto alone = job.alone_in.find(hit.place.file);
+  return alone == job.alone_in.end() ? std::nullopt : rank_of(job, facts, alone->second);
 }
 
 std::optional<int> rank_of_pid(std::uint32_t pid, const Job& job, const Facts& facts) {
@@ -274,13 +267,14 @@ void be_earlier(Candidate& candidate, When when) {
 }
 
 void add_kernel(const Job& job, const Facts& facts, std::vector<Candidate>& out) {
-  for (const auto index : job.kernel) {
-    const auto& found = facts.kernel[index].found;
+  if (!job.kernel) return;
+  for (const auto& said : facts.kernel) {
+    const auto& found = said.found;
     const auto& event = found.event;
     const auto judged = event::judge(event);
-    const auto when = when_of(facts.kernel[index], job, facts);
+    const auto when = when_of(said, job, facts);
     if (when == When::days_before) continue;  // too_early() says so
-    Place place{.file = facts.kernel[index].file, .line = found.line, .text = shown(event.text)};
+    Place place{.file = said.file, .line = found.line, .text = shown(event.text)};
     const auto rank = event.pid ? rank_of_pid(*event.pid, job, facts) : std::nullopt;
     std::set<int> ranks;
     if (rank) ranks.insert(*rank);

@@ -15,6 +15,9 @@
 
 namespace stoker::nccl {
 
+// Of one job or communicator: a larger number counts no ranks. Our choice.
+constexpr int most_ranks = 1'000'000;
+
 // Where something was said.
 struct Place {
   std::uint32_t file = 0;      // index into Facts::files
@@ -61,7 +64,8 @@ struct Op {
 struct Process {
   std::string host;
   std::uint32_t pid = 0;
-  std::uint32_t file = 0;  // the first that it was seen in
+  std::uint32_t file = 0;   // the first that it was seen in
+  std::uint64_t first = 0;  // Place::order of its first line
   std::optional<int> front_rank;
   std::string version;
   std::string network;                     // "IB", "Socket"
@@ -202,7 +206,9 @@ struct Facts {
   std::vector<Place> ends;      // lines that show that a job, or a rank, ended as it should
   std::uint64_t order = 0;
   std::unordered_map<std::size_t, std::size_t>
-      hit_of;                   // add_hit(): where in `hits` the same was said before
+      hit_of;  // add_hit(): where in `hits` the same was said before
+  std::unordered_multimap<std::size_t, std::uint32_t>
+      process_of;               // NcclReader: where in `processes`, by hash of host and number
   std::uint64_t left_out = 0;   // signs beyond what is kept
   bool exits_left_out = false;  // more processes ended than are kept
 };

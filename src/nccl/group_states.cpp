@@ -70,7 +70,10 @@ std::map<std::string, GroupStates> of_watches(const Job& job, const Facts& facts
     if (!group.ranks.empty() && group.ranks.rbegin()->first >= job.size) continue;
     if ((is_world(name) || (groups.size() == 1 && name.empty())) && job.size > 0) {
       group.size = job.size;
-      for (int rank = 0; rank < job.size; ++rank) group.members.push_back(rank);
+      // Where fewer than half of them speak, who is silent tells nothing.
+      const int told = 2 * std::ssize(group.ranks) >= job.size ? job.size : 0;
+      group.members.reserve(static_cast<std::size_t>(told));
+      for (int rank = 0; rank < told; ++rank) group.members.push_back(rank);
     }
   }
   return groups;
@@ -86,7 +89,7 @@ void learn_size(GroupStates& group) {
       const auto small = gather ? op.in : op.out;
       const auto large = gather ? op.out : op.in;
       if ((!gather && !scatter) || small <= 0 || large % small != 0) continue;
-      group.size = static_cast<int>(std::min<std::int64_t>(large / small, 1000000));
+      group.size = static_cast<int>(std::min<std::int64_t>(large / small, most_ranks));
       return;
     }
   }
@@ -127,8 +130,6 @@ void add_calls(const Job& job, const Facts& facts, std::vector<GroupStates>& out
       auto& group = groups[comm.id];
       group.name = "calls";
       group.size = comm.size;
-      for (int rank = 0; rank < comm.size && std::ssize(group.members) < comm.size; ++rank)
-        group.members.push_back(rank);
       auto& state = group.ranks[comm.rank];
       state.place = process.last;
       for (const auto& [number, op] : calls->second)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_map>
 
 #include "nccl/words.h"
 
@@ -34,18 +35,6 @@ std::string job_folder(std::string_view path) {
 bool lies_below(std::string_view folder, std::string_view top) {
   if (top.empty()) return !folder.empty() && folder.front() != '/';
   return folder.size() > top.size() && folder.starts_with(top) && folder[top.size()] == '/';
-}
-
-// "run/fr-hang-3.pickle" -> "run/fr-hang-#.pickle": files of the ranks of one job are named alike.
-std::string name_without_numbers(std::string_view path) {
-  std::string out;
-  for (const char c : path.substr(path.rfind('/') == npos ? 0 : path.rfind('/'))) {
-    if (!is_digit(c))
-      out += c;
-    else if (!out.ends_with('#'))
-      out += '#';
-  }
-  return folder_of(path) + out;
 }
 
 class Sets {
@@ -203,7 +192,7 @@ class Sorter {
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       for (const auto file : jobs_[i].files) of_file_[file] = i;
     }
-    const std::size_t known = jobs_.size();
+    const auto jobs_here = jobs_of_folders();
     const auto telling = telling_files();
     std::set<std::string> folders;
     for (const auto file : telling) {
@@ -213,7 +202,7 @@ class Sorter {
     for (const auto file : telling) {
       if (of_file_[file] != nowhere) continue;
       const auto folder = job_folder(facts_.files[file].name);
-      std::size_t job = job_in_folder(folder, known);
+      std::size_t job = job_in_folder(folder, jobs_here);
       if (job == nowhere) {
         const auto [at, fresh] =
             of_folder.try_emplace(with_its_ranks(folder, folders), jobs_.size());
@@ -240,19 +229,30 @@ class Sorter {
     return below.empty() ? folder : below;
   }
 
-  // The one job of that folder; or where none is there, the one above or below it.
-  [[nodiscard]] std::size_t job_in_folder(const std::string& folder, std::size_t known) const {
-    std::set<std::size_t> here;
-    std::set<std::size_t> near;
-    for (std::size_t i = 0; i < known; ++i) {
-      for (const auto file : jobs_[i].files) {
-        const auto other = job_folder(facts_.files[file].name);
-        if (other == folder) here.insert(i);
-        if (lies_below(other, folder) || lies_below(folder, other)) near.insert(i);
-      }
+  using JobsOfFolders = std::map<std::string, std::set<std::size_t>>;
+
+  [[nodiscard]] JobsOfFolders jobs_of_folders() const {
+    std::vector<std::string> folders;
+    folders.reserve(facts_.files.size());
+    for (const auto& file : facts_.files) folders.push_back(job_folder(file.name));
+    JobsOfFolders out;
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      for (const auto file : jobs_[i].files) out[folders[file]].insert(i);
     }
-    if (here.size() == 1) return *here.begin();
-    return here.empty() && near.size() == 1 ? *near.begin() : nowhere;
+    return out;
+  }
+
+  // The one job of that folder; or where none is there, the one above or below it.
+  static std::size_t job_in_folder(const std::string& folder, const JobsOfFolders& jobs) {
+    if (const auto here = jobs.find(folder); here != jobs.end())
+      return here->second.size() == 1 ? *here->second.begin() : nowhere;
+    std::set<std::size_t> near;
+    for (const auto& [other, its] : jobs) {
+      if (lies_below(other, folder) || lies_below(folder, other))
+        near.insert(its.begin(), its.end());
+      if (near.size() > 1) return nowhere;
+    }
+    return near.empty() ? nowhere : *near.begin();
   }
 
   // In a file of several jobs, a line without a process is of the job that last began before it.
@@ -289,9 +289,7 @@ class Sorter {
       if (const auto job = job_at(place); job != nowhere) ++jobs_[job].ends;
     }
     // A kernel log tells of a host: which job ran there is seen by the GPU's address.
-    for (std::uint32_t i = 0; i < facts_.kernel.size(); ++i) {
-      for (auto& job : jobs_) job.kernel.push_back(i);
-    }
+    for (auto& job : jobs_) job.kernel = true;
   }
 
   void place_dumps() {
@@ -363,14 +361,16 @@ class Sorter {
 
   void place_ras() {
     std::map<std::uint64_t, std::size_t> of_hash;
+    const auto of_communicator = jobs_of_communicators();
     const std::size_t known = jobs_.size();
     for (std::uint32_t i = 0; i < facts_.ras.size(); ++i) {
       std::uint64_t hash = 0;
       std::size_t job = nowhere;
       for (const auto& group : facts_.ras[i].groups) {
-        hash = hash != 0 ? hash : hex_behind(group.name, "").value_or(0);
-        if (job == nowhere)
-          job = job_with_communicator(hex_behind(group.name, "").value_or(0), known);
+        const auto id = hex_behind(group.name, "").value_or(0);
+        hash = hash != 0 ? hash : id;
+        const auto with_it = of_communicator.find(id);
+        if (job == nowhere && with_it != of_communicator.end()) job = with_it->second;
       }
       if (job == nowhere && known == 1 && jobs_[0].communicator == 0) job = 0;
       if (job == nowhere) {
@@ -388,19 +388,19 @@ class Sorter {
       jobs_.emplace_back();
       for (std::uint32_t file = 0; file < facts_.files.size(); ++file)
         jobs_.back().files.insert(file);
-      for (std::uint32_t i = 0; i < facts_.kernel.size(); ++i) jobs_.back().kernel.push_back(i);
+      jobs_.back().kernel = true;
     }
   }
 
-  [[nodiscard]] std::size_t job_with_communicator(std::uint64_t id, std::size_t known) const {
-    for (std::size_t i = 0; id != 0 && i < known; ++i) {
-      for (const auto process : jobs_[i].processes) {
-        for (const auto& comm : facts_.processes[process].comms) {
-          if (comm.id == id) return i;
-        }
+  [[nodiscard]] std::unordered_map<std::uint64_t, std::size_t> jobs_of_communicators() const {
+    std::unordered_map<std::uint64_t, std::size_t> out;
+    if (facts_.ras.empty()) return out;
+    for (std::uint32_t i = 0; i < facts_.processes.size(); ++i) {
+      for (const auto& comm : facts_.processes[i].comms) {
+        if (comm.id != 0) out.try_emplace(comm.id, job_of_process_[i]);
       }
     }
-    return nowhere;
+    return out;
   }
 
   void name_ranks(Job& job) const {
@@ -417,6 +417,7 @@ class Sorter {
         rank.complete = rank.complete || comm.complete;
       }
     }
+    index_ranks(job);
     for (const auto index : job.processes) {
       const auto& process = facts_.processes[index];
       if (!process.front_rank || rank_of(job, facts_, index)) continue;
@@ -424,6 +425,7 @@ class Sorter {
       rank.process = index;
       rank.host = process.host;
     }
+    index_ranks(job);
     for (const auto index : job.dumps) {
       for (const auto& [name, group] : facts_.dumps[index].groups)
         job.size = std::max(job.size, group.size);
@@ -431,6 +433,20 @@ class Sorter {
     for (const auto index : job.ras) {
       for (const auto& group : facts_.ras[index].groups) job.size = std::max(job.size, group.size);
     }
+  }
+
+  void index_ranks(Job& job) const {
+    job.rank_of_process.clear();
+    for (const auto& [rank, info] : job.ranks) {
+      if (info.process) job.rank_of_process.try_emplace(*info.process, rank);
+    }
+    job.alone_in.clear();
+    std::set<std::uint32_t> shared;
+    for (const auto index : job.processes) {
+      const auto file = facts_.processes[index].file;
+      if (!job.alone_in.try_emplace(file, index).second) shared.insert(file);
+    }
+    for (const auto file : shared) job.alone_in.erase(file);
   }
 
   static constexpr std::size_t nowhere = static_cast<std::size_t>(-1);
@@ -445,12 +461,22 @@ class Sorter {
 
 }  // namespace
 
+std::string name_without_numbers(std::string_view path) {
+  std::string out;
+  for (const char c : path.substr(path.rfind('/') == npos ? 0 : path.rfind('/'))) {
+    if (!is_digit(c))
+      out += c;
+    else if (!out.ends_with('#'))
+      out += '#';
+  }
+  return folder_of(path) + out;
+}
+
 std::vector<Job> find_jobs(const Facts& facts) { return Sorter(facts).run(); }
 
 std::optional<int> rank_of(const Job& job, const Facts& facts, std::uint32_t process) {
-  for (const auto& [rank, info] : job.ranks) {
-    if (info.process == process) return rank;
-  }
+  if (const auto known = job.rank_of_process.find(process); known != job.rank_of_process.end())
+    return known->second;
   return facts.processes[process].comms.empty() ? facts.processes[process].front_rank
                                                 : std::nullopt;
 }

@@ -52,8 +52,8 @@ When when_of(const KernelEvent& event, const Job& job, const Facts& facts) {
 std::vector<Finding> too_early(const Job& job, const Facts& facts) {
   constexpr std::size_t most = 8;
   std::vector<Finding> notes;
-  for (const auto index : job.kernel) {
-    const auto& event = facts.kernel[index];
+  if (!job.kernel) return notes;
+  for (const auto& event : facts.kernel) {
     if (notes.size() >= most || when_of(event, job, facts) != When::days_before) continue;
     Finding note{.rule = "nccl-kernel_before", .severity = Severity::info};
     note.entity.kind = EntityKind::job;

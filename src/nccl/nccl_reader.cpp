@@ -32,10 +32,9 @@ std::vector<int> ranks_in(std::string_view text, const Sign& sign) {
 }  // namespace
 
 std::string shown(std::string_view text, std::size_t most) {
-  std::string out;
-  for (const char c : trimmed(text.substr(0, most), " \t\r\n")) {
-    out += static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? ' ' : c;
-  }
+  std::string out(trimmed(text.substr(0, most), " \t\r\n"));
+  std::ranges::replace_if(
+      out, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }, ' ');
   if (text.size() > most) out += "...";
   return out;
 }
@@ -64,23 +63,20 @@ void add_hit(Facts& facts, Hit hit) {
 }
 
 std::uint32_t NcclReader::process_of(const Line& line, const Place& place) {
-  const auto same = [&](const Process& process) {
-    return process.pid == line.pid && process.host == line.host;
-  };
   const auto hash = std::hash<std::string_view>{}(line.host) * 31 + line.pid;
-  const auto found = known_.find(hash);
-  if (found != known_.end() && same(facts_.processes[found->second])) return found->second;
-  // Another file may have it already.
-  const auto other = std::find_if(facts_.processes.begin(), facts_.processes.end(), same);
-  const auto index = static_cast<std::uint32_t>(other - facts_.processes.begin());
-  if (other == facts_.processes.end()) {
-    Process process;
-    process.host = line.host;
-    process.pid = line.pid;
-    process.file = place.file;
-    facts_.processes.push_back(std::move(process));
-  }
-  known_[hash] = index;
+  const auto [first, end] = facts_.process_of.equal_range(hash);
+  const auto known = std::find_if(first, end, [&](const auto& each) {
+    const Process& process = facts_.processes[each.second];
+    return process.pid == line.pid && process.host == line.host;
+  });
+  if (known != end) return known->second;
+  const auto index = static_cast<std::uint32_t>(facts_.processes.size());
+  Process& process = facts_.processes.emplace_back();
+  process.host = line.host;
+  process.pid = line.pid;
+  process.file = place.file;
+  process.first = place.order;
+  facts_.process_of.emplace(hash, index);
   return index;
 }
 
@@ -162,7 +158,7 @@ bool NcclReader::read_comm(std::string_view text, Process& process, const Place&
   const auto size = number_behind<int>(text, " nranks ");
   const auto rank = number_behind<int>(text, " rank ");
   const auto pointer = hex_behind(text, "comm ");
-  if (!size || !rank || !pointer || *size < 1 || *rank < 0 || *rank >= *size) return false;
+  if (!size || !rank || !pointer || *size > most_ranks || *rank < 0 || *rank >= *size) return false;
   if (contains(text, "cudaDev ") && !contains(text, " - "))
     return true;  // cut: its numbers may lack digits
   const auto id = hex_behind(text, "commId ").value_or(0);

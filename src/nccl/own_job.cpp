@@ -3,27 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
 
 #include "nccl/job.h"
+#include "nccl/own_facts.h"
 #include "nccl/states.h"
 #include "nccl/words.h"
 
 namespace stoker::nccl {
 namespace {
-
-std::string_view short_host(std::string_view host) { return host.substr(0, host.find('.')); }
-
-// NCCL tells what getpid(2) says to the process: its number in the innermost of its namespaces, and no other.
-bool has_pid(const OwnProcess& process, std::uint32_t pid) {
-  return pid != 0 && !process.pids.empty() && process.pids.back() == pid;
-}
-
-bool is_own(const Process& process, const OwnJob& own) {
-  return std::ranges::any_of(own.processes, [&](const OwnProcess& each) {
-    return !each.host.empty() && has_pid(each, process.pid) &&
-           short_host(each.host) == short_host(process.host);
-  });
-}
 
 // Does it list every rank, as JSON and no text does?
 bool lists_all(const RasAnswer& answer) {
@@ -32,28 +22,58 @@ bool lists_all(const RasAnswer& answer) {
   });
 }
 
-// RAS names a process by its number, and by an address that nobody here can compare. Two containers have the same
-// numbers often enough: where all are listed, all of ours have to be.
-bool is_own(const RasAnswer& answer, const OwnJob& own) {
-  std::size_t found = 0;
-  for (const auto& process : own.processes) {
-    const bool listed = std::ranges::any_of(answer.groups, [&](const GroupStates& group) {
-      return std::ranges::any_of(
-          group.ranks, [&](const auto& rank) { return has_pid(process, rank.second.pid); });
-    });
-    found += listed ? 1 : 0;
-  }
-  if (answer.groups.empty() || found == 0) return false;
-  return found == own.processes.size() || !lists_all(answer);
+bool is_numbered(const OwnJob& own, std::uint32_t pid) {
+  return std::ranges::any_of(own.processes,
+                             [&](const OwnProcess& each) { return each.calls_itself(pid); });
 }
 
-bool is_own(const Job& job, const Facts& facts, const OwnJob& own) {
-  if (!job.ras.empty()) return true;  // those of others are gone by now
-  if (!job.processes.empty()) {
+bool lists(const RasAnswer& answer, const OwnProcess& process) {
+  return std::ranges::any_of(answer.groups, [&](const GroupStates& group) {
     return std::ranges::any_of(
-        job.processes, [&](std::uint32_t index) { return is_own(facts.processes[index], own); });
+        group.ranks, [&](const auto& rank) { return process.calls_itself(rank.second.pid); });
+  });
+}
+
+// Is there a host of which every rank has the number of one of ours? RAS names hosts by an address that nobody here can
+// compare.
+bool has_host_of(const OwnJob& own, const RasAnswer& answer) {
+  std::map<std::string_view, bool> by_host;
+  for (const auto& group : answer.groups) {
+    for (const auto& [rank, state] : group.ranks) {
+      bool& all = by_host.try_emplace(state.host, true).first->second;
+      all = all && is_numbered(own, state.pid);
+    }
   }
-  return std::ranges::any_of(job.files,
+  return std::ranges::any_of(by_host, [](const auto& host) { return host.second; });
+}
+
+// "process 4711, 4712 (9 for itself)": those of ours that it does not list.
+std::string unlisted(const RasAnswer& answer, const OwnJob& own) {
+  constexpr int most = 4;
+  std::string text;
+  int count = 0;
+  for (const auto& process : own.processes) {
+    if (process.pids.empty() || lists(answer, process) || ++count > most) continue;
+    text += fmt::format("{}{}", text.empty() ? "process " : ", ", process.pids.front());
+    if (process.pids.back() != process.pids.front())
+      text += fmt::format(" ({} for itself)", process.pids.back());
+  }
+  return count > most ? fmt::format("{} and {} more", text, count - most) : text;
+}
+
+// By the numbers of processes, which two containers may have alike: where all ranks are listed, all of ours are among them, or
+// at least nobody else is on one host. One of a job's processes that holds a GPU need not be a rank.
+bool is_own(const RasAnswer& answer, const OwnJob& own) {
+  const auto count = [&](const OwnProcess& process) { return lists(answer, process); };
+  const auto found = std::ranges::count_if(own.processes, count);
+  if (found == 0) return false;
+  return found == std::ssize(own.processes) || !lists_all(answer) || has_host_of(own, answer);
+}
+
+// After keep_own_facts(): processes and answers of others are gone by now.
+bool is_own(const Job& job, const OwnJob& own) {
+  return !job.ras.empty() || !job.processes.empty() ||
+         std::ranges::any_of(job.files,
                              [&](std::uint32_t file) { return own.files.contains(file); });
 }
 
@@ -75,25 +95,30 @@ std::string head_of(const Verdict& verdict) {
 
 OwnVerdict judge_own(Facts facts, const OwnJob& own) {
   OwnVerdict out;
+  std::string no_rank;
   std::erase_if(facts.ras, [&](const RasAnswer& answer) {
-    if (is_own(answer, own)) return false;
-    out.left_out.push_back(fmt::format("{}: it answered for other processes than this job's",
-                                       facts.files[answer.file].name));
+    const auto others = lists_all(answer) ? unlisted(answer, own) : std::string();
+    if (is_own(answer, own)) {
+      no_rank = others;
+      return false;
+    }
+    out.left_out.push_back(fmt::format("{}: it answered for other processes than this job's{}{}",
+                                       facts.files[answer.file].name,
+                                       others.empty() ? "" : ", and does not list ", others));
     return true;
   });
+  for (auto& each : keep_own_facts(facts, own)) out.left_out.push_back(std::move(each));
   std::vector<Verdict> verdicts;
   for (const auto& job : find_jobs(facts)) {
-    if (!is_own(job, facts, own)) {
-      if (!job.processes.empty())
-        out.left_out.push_back(fmt::format("{}: of other processes than this job's",
-                                           facts.files[*job.files.begin()].name));
-      continue;
-    }
-    verdicts.push_back(judge_job(job, facts));
+    if (is_own(job, own)) verdicts.push_back(judge_job(job, facts));
   }
   if (verdicts.empty()) return out;
   const auto best = std::ranges::max_element(verdicts, {}, sureness);
   out.verdict = *best;
+  if (!no_rank.empty())
+    out.verdict->limits.insert(
+        out.verdict->limits.begin(),
+        fmt::format("{} of this job holds a GPU and is no rank by what RAS lists", no_rank));
   for (const auto& other : verdicts) {
     if (&other == &*best || other.verdict == Class::unknown || other.verdict == best->verdict)
       continue;

@@ -19,6 +19,11 @@ struct OwnProcess {
   // As it sees itself; up to the first dot is compared, as NCCL prints it (getHostName, misc/utils.cc). Empty:
   // not known, and no line is its.
   std::string host;
+
+  // NCCL tells what getpid(2) says to the process: its number in the innermost of its namespaces, and no other.
+  [[nodiscard]] bool calls_itself(std::uint32_t pid) const {
+    return pid != 0 && !pids.empty() && pids.back() == pid;
+  }
 };
 
 struct OwnJob {

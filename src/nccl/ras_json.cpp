@@ -37,7 +37,8 @@ void read_communicator(const Item& comm, std::uint64_t line, RasAnswer& answer) 
   const Item ranks = comm["ranks"];
   for (const auto& operation : operations_of(ranks)) {
     GroupStates group{.name = shown(comm["hash"].text(), 40), .source = StateSource::ras};
-    group.size = static_cast<int>(comm["size"].integer().value_or(0));
+    group.size = static_cast<int>(
+        std::clamp<std::int64_t>(comm["size"].integer().value_or(0), 0, most_ranks));
     group.counted = operation;
     for (std::size_t at = 0; at < ranks.size(); ++at) {
       const auto rank = ranks[at]["rank"].integer();

@@ -86,7 +86,10 @@ bool RasTextReader::read(std::string_view text, const Place& place) {
   } else if (const auto many = number_behind(said, ""); many && contains(said, " ranks have ")) {
     shared_ =
         contains(said, "not launched any") ? 0 : number_behind(said, "launched up to operation ");
-    if (shared_) group().size += static_cast<int>(std::min<std::int64_t>(*many, 1000000));
+    if (shared_)
+      group().size =
+          static_cast<int>(std::clamp<std::int64_t>(*many, 0, most_ranks - group().size)) +
+          group().size;
     if (shared_) group().counts[*shared_] += *many;
   } else if (said.starts_with("Rank ")) {
     if (!gone_ && !shared_ && contains(said, "aunched")) group().size += 1;

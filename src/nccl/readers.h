@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "nccl/facts.h"
 #include "nccl/line.h"
@@ -34,7 +33,6 @@ class NcclReader {
   bool read_call(std::string_view text, Process& process);
 
   Facts& facts_;
-  std::unordered_map<std::size_t, std::uint32_t> known_;  // by hash of host and process id
   std::optional<std::uint32_t> last_;
 };
 

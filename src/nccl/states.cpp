@@ -93,13 +93,18 @@ void add_evidence(StateVerdict& verdict, const GroupStates& group, const std::ve
   }
 }
 
-// The members of which nothing is known.
+// Those of `members` of which nothing is known.
 std::vector<int> silent_members(const GroupStates& group) {
   std::vector<int> silent;
   for (const auto member : group.members) {
     if (!group.ranks.contains(member)) silent.push_back(member);
   }
   return silent;
+}
+
+bool has_silent(const GroupStates& group) {
+  const bool uncounted = group.members.empty() && group.size > std::ssize(group.ranks);
+  return uncounted || !silent_members(group).empty();
 }
 
 // Ranks that call something else, or with other sizes, than most do at `number`.
@@ -142,7 +147,7 @@ std::optional<StateVerdict> mismatch_at(const GroupStates& group, std::int64_t n
   if (!majority) verdict.why += "; who is wrong can't be told by number";
   if (group.name.empty()) verdict.confidence = Confidence::likely;
   // Those who have not spoken yet may show which of two calls is the odd one.
-  if (!majority && !silent_members(group).empty()) verdict.confidence = Confidence::possible;
+  if (!majority && has_silent(group)) verdict.confidence = Confidence::possible;
   add_evidence(verdict, group, verdict.ranks, 4);
   if (majority) add_evidence(verdict, group, {most->second.front()}, 5);
   return verdict;
@@ -414,15 +419,25 @@ std::optional<Behind> behind_in(const GroupStates& group) {
 }
 
 std::string rank_list(const std::vector<int>& ranks) {
-  if (ranks.empty()) return "no rank";
-  std::string out = ranks.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t at = 0; at < ranks.size();) {
-    std::size_t end = at + 1;
-    while (end < ranks.size() && ranks[end] == ranks[end - 1] + 1) ++end;
-    if (at > 0) out += ", ";
-    out +=
-        end - at > 2 ? fmt::format("{}-{}", ranks[at], ranks[end - 1]) : std::to_string(ranks[at]);
-    at = end - at > 2 ? end : at + 1;
+  std::vector<RankRange> ranges;
+  for (const auto rank : ranks) {
+    if (!ranges.empty() && std::int64_t{rank} - 1 == ranges.back().last)
+      ranges.back().last = rank;
+    else
+      ranges.push_back({rank, rank});
+  }
+  return range_list(ranges);
+}
+
+std::string range_list(const std::vector<RankRange>& ranges) {
+  if (ranges.empty()) return "no rank";
+  const bool one = ranges.size() == 1 && ranges.front().first == ranges.front().last;
+  std::string out = one ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const auto [first, last] = ranges[i];
+    if (i > 0) out += ", ";
+    out += std::to_string(first);
+    if (last > first) out += fmt::format("{}{}", std::int64_t{last} - first > 1 ? "-" : ", ", last);
   }
   return out;
 }

@@ -39,8 +39,14 @@ std::optional<Behind> behind_in(const GroupStates& group);
 // Those who wait in its oldest collective.
 std::vector<int> waiting_in(const GroupStates& group);
 
+struct RankRange {
+  int first = 0;
+  int last = 0;
+};
+
 // "rank 3", "ranks 0-2, 5"; "no rank" for none.
 std::string rank_list(const std::vector<int>& ranks);
+std::string range_list(const std::vector<RankRange>& ranges);
 
 // "ALLREDUCE of 268435456 elements"
 std::string op_text(const Op& op);

@@ -91,6 +91,7 @@ Finding finding_of(const Candidate& candidate, bool chosen, const Facts& facts) 
   return finding;
 }
 
+// Empty: nothing is known of it.
 std::string row_of(int rank, const Job& job, const std::map<int, RankState>& states,
                    const Facts& facts) {
   std::string text;
@@ -107,44 +108,51 @@ std::string row_of(int rank, const Job& job, const std::map<int, RankState>& sta
     if (state->second.entered) text += fmt::format(", called #{}", *state->second.entered);
     if (state->second.completed) text += fmt::format(", finished #{}", *state->second.completed);
   }
-  if (text.empty()) text = "nothing known";
   return text.starts_with(", ") ? text.substr(2) : text;
 }
 
+std::string place_of(const std::vector<int>& ranks, const Job& job) {
+  std::set<std::string> hosts;
+  for (const auto rank : ranks) {
+    const auto info = job.ranks.find(rank);
+    if (info != job.ranks.end() && !info->second.host.empty()) hosts.insert(info->second.host);
+  }
+  if (hosts.empty()) return {};
+  return hosts.size() == 1 ? " on " + *hosts.begin() : fmt::format(" on {} hosts", hosts.size());
+}
+
+// A job may say that it has a million ranks, and its files show one: those of which nothing is known are not gone through.
 void add_matrix(const Job& job, const Facts& facts, Verdict& verdict) {
   // Of several groups, the one that tells of most ranks.
   std::map<int, RankState> states;
   for (auto& group : group_states(job, facts)) {
     if (group.ranks.size() > states.size()) states = std::move(group.ranks);
   }
-  std::set<int> known;
-  for (int rank = 0; rank < std::min(job.size, 100000); ++rank) known.insert(rank);
-  for (const auto& [rank, info] : job.ranks) known.insert(rank);
-  for (const auto& [rank, state] : states) known.insert(rank);
-  std::map<std::string, std::vector<int>> rows;
-  std::vector<std::string> order;
-  for (const auto rank : known) {
+  std::set<int> seen;
+  for (const auto& [rank, info] : job.ranks) seen.insert(rank);
+  for (const auto& [rank, state] : states) seen.insert(rank);
+  std::map<std::string, std::vector<int>> alike;
+  std::vector<RankRange> silent;
+  int next = 0;
+  for (const auto rank : seen) {
     const auto text = row_of(rank, job, states, facts);
-    if (rows[text].empty()) order.push_back(text);
-    rows[text].push_back(rank);
+    if (text.empty()) continue;
+    if (next < std::min(rank, job.size)) silent.push_back({next, std::min(rank, job.size) - 1});
+    next = std::max(next, rank + 1);
+    alike[text].push_back(rank);
   }
-  const auto place = [&](const std::vector<int>& ranks) -> std::string {
-    std::set<std::string> hosts;
-    for (const auto rank : ranks) {
-      const auto info = job.ranks.find(rank);
-      if (info != job.ranks.end() && !info->second.host.empty()) hosts.insert(info->second.host);
-    }
-    if (hosts.empty()) return {};
-    return hosts.size() == 1 ? " on " + *hosts.begin() : fmt::format(" on {} hosts", hosts.size());
-  };
+  if (next < job.size) silent.push_back({next, job.size - 1});
+  std::map<int, std::string> rows;  // by the first rank of each
+  for (const auto& [text, ranks] : alike)
+    rows[ranks.front()] = fmt::format("{}{}: {}", rank_list(ranks), place_of(ranks, job), text);
+  if (!silent.empty())
+    rows[silent.front().first] = fmt::format("{}: nothing known", range_list(silent));
   constexpr std::size_t most_rows = 40;
-  for (const auto& text : order) {
-    if (verdict.matrix.size() < most_rows)
-      verdict.matrix.push_back(
-          fmt::format("{}{}: {}", rank_list(rows[text]), place(rows[text]), text));
+  for (const auto& [first, row] : rows) {
+    if (verdict.matrix.size() < most_rows) verdict.matrix.push_back(row);
   }
-  if (order.size() > most_rows)
-    verdict.matrix.push_back(fmt::format("and {} more kinds", order.size() - most_rows));
+  if (rows.size() > most_rows)
+    verdict.matrix.push_back(fmt::format("and {} more kinds", rows.size() - most_rows));
 }
 
 void add_limits(const Job& job, const Facts& facts, Verdict& verdict) {

@@ -92,18 +92,28 @@ void add_states(const Job& job, const Facts& facts, std::vector<Candidate>& out)
   out.push_back(std::move(candidate));
 }
 
+// Of ranks 0 to size-1, those that are not in `ranks`, which are in order.
+std::vector<int> others_than(const std::vector<int>& ranks, int size) {
+  std::vector<int> others;
+  auto at = ranks.begin();
+  for (int rank = 0; rank < size; ++rank) {
+    if (at != ranks.end() && *at == rank)
+      ++at;
+    else
+      others.push_back(rank);
+  }
+  return others;
+}
+
 // A communicator that some ranks never began to make, or that nobody finished.
 void add_start(const Job& job, const Facts& facts, std::vector<Candidate>& out) {
   if (job.size < 2) return;
-  std::vector<int> absent;
+  std::vector<int> here;
   std::vector<int> begun;
-  for (int rank = 0; rank < job.size; ++rank) {
-    const auto found = job.ranks.find(rank);
-    const bool here = found != job.ranks.end() && found->second.process.has_value();
-    if (!here)
-      absent.push_back(rank);
-    else if (!found->second.complete)
-      begun.push_back(rank);
+  for (const auto& [rank, info] : job.ranks) {
+    if (rank < 0 || rank >= job.size || !info.process) continue;
+    here.push_back(rank);
+    if (!info.complete) begun.push_back(rank);
   }
   if (begun.empty()) return;
   Candidate candidate{.tier = Tier::start,
@@ -113,7 +123,8 @@ void add_start(const Job& job, const Facts& facts, std::vector<Candidate>& out) 
   // Where nobody has finished, one that never came holds them; where somebody has, everybody came.
   const bool nobody = std::none_of(job.ranks.begin(), job.ranks.end(),
                                    [](const auto& each) { return each.second.complete; });
-  if (nobody && !absent.empty() && 2 * std::ssize(absent) <= job.size) {
+  if (nobody && std::ssize(here) < job.size && 2 * std::ssize(here) >= job.size) {
+    const auto absent = others_than(here, job.size);
     candidate.verdict = Class::missing_rank;
     candidate.ranks.insert(absent.begin(), absent.end());
     candidate.why =
