@@ -65,8 +65,7 @@ TEST_F(RdmaPortsOfAnAgent, ACableThatIsOutIsOneIncidentAndOverWhenItIsIn) {
   const std::vector<std::string> incidents = {"incidents", "-o", "json"};
   inject({"port-down", "mlx5_3"});
   const auto open = wait_for(incidents, "port-down");
-  EXPECT_EQ(occurrences_of(open, "\"occurrences\""), 1U) << "one cause, one incident\n" << open;
-  EXPECT_NE(open.find("\"network-port\""), std::string::npos) << open;
+  EXPECT_EQ(occurrences_of(open, "\"network-port\""), 1U) << "one cause, one incident\n" << open;
   EXPECT_NE(open.find("Cable unplugged"), std::string::npos) << "the kernel's line is its evidence";
   wait_for({"status"}, "mlx5_3 port 1 is down (Polling)");
   inject({"port-up", "mlx5_3"});
