@@ -106,14 +106,13 @@ std::optional<int> ended(pid_t pid, SteadyClock::time_point deadline) {
   }
 }
 
-// Its status, by `deadline`: it may have closed its output and live on. nullopt: it had to be killed. One that is stuck in
-// the kernel does not die of that, and is left to init: to wait for it would be to hang with it.
-std::optional<int> end_of(pid_t pid, SteadyClock::time_point deadline) {
-  if (const auto status = ended(pid, deadline)) return status;
+// With its group, before it is reaped: it may have ended itself and left children behind that hold its output, and until then
+// nobody else has its number. One that is stuck in the kernel does not die of that, and is left to init: to wait for it would
+// be to hang with it.
+void end(pid_t pid) {
   ::kill(-pid, SIGKILL);
   constexpr auto grace = std::chrono::seconds(1);
   ended(pid, SteadyClock::now() + grace);
-  return std::nullopt;
 }
 
 }  // namespace
@@ -124,7 +123,9 @@ Result<std::string> output_of(const Command& command, std::chrono::milliseconds 
   if (!started) return fail(started.error());
   const auto deadline = SteadyClock::now() + timeout;
   auto text = printed_by(*started, deadline, most);
-  const auto status = end_of(started->pid, text ? deadline : SteadyClock::now());
+  // It may have closed its output and live on.
+  const auto status = text ? ended(started->pid, deadline) : std::nullopt;
+  if (!status) end(started->pid);
   if (!text) return text;
   if (!status) return fail(ErrorCode::timeout, "it did not end in time");
   if (*status == 0) return text;

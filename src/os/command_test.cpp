@@ -1,6 +1,13 @@
 #include "os/command.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
 
 namespace stoker::os {
 namespace {
@@ -38,6 +45,34 @@ TEST(CommandOutput, OneThatDoesNotEndIsKilledWithItsChildren) {
       << "though its output is closed";
   EXPECT_EQ(output_of(shell("yes"), enough, 10'000).error().code(), ErrorCode::corrupt);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
+}
+
+// Within some seconds; one that nobody has reaped is dead too.
+bool is_dead(const std::string& pid) {
+  for (int tries = 0; tries < 500; ++tries) {
+    std::ifstream stat("/proc/" + pid + "/stat");
+    std::string text;
+    if (!std::getline(stat, text)) return true;
+    const auto name = text.rfind(") ");
+    if (name != std::string::npos && text[name + 2] == 'Z') return true;
+    std::this_thread::sleep_for(milliseconds(10));
+  }
+  return false;
+}
+
+TEST(CommandOutput, ChildrenThatHoldTheOutputDieWithTheProgramWhetherItHasEndedOrNot) {
+  std::string name = (std::filesystem::temp_directory_path() / "stoker-command-XXXXXX").string();
+  const std::filesystem::path folder = ::mkdtemp(name.data());
+  const auto file = (folder / "pid").string();
+  for (const char* then : {"wait", "exit 0"}) {
+    const auto script = "sleep 60 & echo $! > " + file + "; " + then;
+    EXPECT_EQ(output_of(shell(script), milliseconds(300), much).error().code(), ErrorCode::timeout);
+    std::string pid;
+    std::ifstream(file) >> pid;
+    ASSERT_FALSE(pid.empty());
+    EXPECT_TRUE(is_dead(pid)) << then;
+  }
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
