@@ -73,7 +73,8 @@ TEST_F(RdmaPortsOfAnAgent, ACableThatIsOutIsOneIncidentAndOverWhenItIsIn) {
 }
 
 TEST_F(RdmaPortsOfAnAgent, ErrorsAndASlowLinkAreFound) {
-  // What was counted before the ports were judged for the first time is nobody's news: count on until it is told.
+  // What was there before the first look is nobody's news: that look, not the first judgement, has to be over.
+  wait_for({"status"}, "hgx-h100");
   for (int tries = 0; tries < 15 && !is_told("symbol errors"); ++tries) {
     inject({"port-count", "mlx5_1", "symbol_error", "500"});
     std::this_thread::sleep_for(std::chrono::seconds(2));

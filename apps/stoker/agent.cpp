@@ -300,16 +300,15 @@ void Agent::watch_node(const Settings& settings) {
                                       sink.costs(costs);
                                     });
   node_sampler_->start();
-  devices_watch_.emplace(*env_, [sink](const NodeDevices& seen) { sink.devices(seen); });
+  devices_watch_.emplace(env_, [sink](const NodeDevices& seen) { sink.devices(seen); });
   devices_watch_->start();
   if (!settings.flag(OptionId::rdma_enabled)) return;
   const auto& left_out = settings.words(OptionId::rdma_leave_out);
   ports_watch_.emplace(sample::PortsWatchParts{
-      .env = *env_,
+      .env = env_,
       .left_out = {left_out.begin(), left_out.end()},
       .period = rdma_period(settings),
-      .tell = [this](RdmaPorts seen) { store_.on_rdma_ports(std::move(seen)); },
-      .tell_device = [this](const std::string& device) { store_.on_rdma_device(device); }});
+      .tell = [this](RdmaPorts seen) { store_.on_rdma_ports(std::move(seen)); }});
   ports_watch_->start();
 }
 

@@ -71,7 +71,7 @@ class Recording {
                                           recorder_.on_node_readings(readings);
                                           recorder_.on_node_costs(costs);
                                         })),
-        devices_watch_(*parts_.env,
+        devices_watch_(parts_.env,
                        [this](const NodeDevices& seen) { recorder_.on_node_devices(seen); }) {
     parts_.source->start(tee_);
     node_sampler_->start();

@@ -27,6 +27,9 @@ class CheckEngine {
   // before says so. `snapshot` is no older than the one before.
   std::vector<Finding> evaluate(const store::Snapshot& snapshot);
 
+  // Of a node that is not judged yet: what its ports count meanwhile is not lost.
+  void watch_ports(const store::Snapshot& snapshot) { ports_.watch(snapshot); }
+
   // From now on these, of which those that are enabled. What is remembered of a check that stays as it was is kept.
   void set_checks(std::vector<Check> checks);
   [[nodiscard]] const std::vector<Check>& checks() const { return checks_; }

@@ -148,11 +148,16 @@ const Check* PortChecks::check_of(const std::string& rule) const {
   return found == checks_.end() ? nullptr : &*found;
 }
 
+void PortChecks::watch(const store::Snapshot& snapshot) {
+  if (snapshot.ports == nullptr || checks_.empty() || !snapshot.ports->problem.empty()) return;
+  node_ = snapshot.hostname;
+  if (last_ == nullptr || last_->at < snapshot.ports->at) take(snapshot.ports);
+}
+
 std::vector<Finding> PortChecks::evaluate(const store::Snapshot& snapshot) {
   if (snapshot.ports == nullptr || checks_.empty()) return {};
-  node_ = snapshot.hostname;
+  watch(snapshot);
   const bool known = snapshot.ports->problem.empty();
-  if (known && (last_ == nullptr || last_->at < snapshot.ports->at)) take(snapshot.ports);
   const MonotonicTime read_at = last_ == nullptr ? snapshot.taken_at : last_->at;
   std::vector<Finding> findings;
   for (auto& [key, memory] : memory_) {
@@ -176,7 +181,9 @@ std::vector<Finding> PortChecks::evaluate(const store::Snapshot& snapshot) {
 
 void PortChecks::take(std::shared_ptr<const RdmaPorts> now) {
   const auto before = std::exchange(last_, std::move(now));
-  const auto is_gone = [&](const auto& entry) { return port_of(*last_, entry.first) == nullptr; };
+  const auto is_gone = [&](const auto& entry) {
+    return port_of(*last_, entry.first) == nullptr && !is_unlisted(*last_, device_of(entry.first));
+  };
   std::erase_if(steps_, is_gone);
   std::erase_if(watched_since_, is_gone);
   for (auto& [key, memory] : memory_) {

@@ -31,6 +31,9 @@ class PortChecks {
   // Of before a restart: this was told of the port, and is still so as long as it is not seen to be over.
   void remember(const std::string& rule, const Entity& port);
 
+  // Looks, and finds nothing yet: of a node that is not judged so far. What comes on its ports meanwhile counts later.
+  void watch(const store::Snapshot& snapshot);
+
   // What holds, firing or suspect, in no order. Rules:
   // - What is so at one look has to hold for the check's `for`; what is counted is added up over its `window`, a step from look
   //   to look, so that a counter that is cleared, goes round or stops loses nothing of what came before.

@@ -88,6 +88,51 @@ TEST(PortChecks, WhereAllIsWellNothingIsSaid) {
   EXPECT_EQ(node.pass(600), "");
 }
 
+TEST(PortChecks, WhatCameBetweenTheFirstLookAndTheFirstJudgementIsTold) {
+  PortChecks ports;
+  ports.set_checks(port_checks());
+  store::Snapshot snapshot;
+  snapshot.taken_at = {Seconds(1000)};
+  auto look = eight_ports();
+  const auto pass = [&](int seconds) {
+    snapshot.taken_at.since_boot += Seconds(seconds);
+    look.at = snapshot.taken_at;
+    snapshot.ports = std::make_shared<const RdmaPorts>(look);
+  };
+  pass(0);
+  ports.watch(snapshot);
+  look.ports[1].counters["symbol_error"] += 5000;
+  pass(15);
+  ports.watch(snapshot);
+  pass(15);
+  const auto found = ports.evaluate(snapshot);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].rule, "port-errors");
+}
+
+TEST(PortChecks, CountsOnAboutADeviceThatDidNotAnswerForAWhile) {
+  PortChecks ports;
+  ports.set_checks(port_checks());
+  store::Snapshot snapshot;
+  snapshot.taken_at = {Seconds(1000)};
+  auto look = eight_ports();
+  const auto pass = [&](const RdmaPorts& seen) {
+    snapshot.taken_at.since_boot += Seconds(15);
+    auto now = seen;
+    now.at = snapshot.taken_at;
+    snapshot.ports = std::make_shared<const RdmaPorts>(std::move(now));
+    return ports.evaluate(snapshot);
+  };
+  pass(look);
+  look.ports[1].counters["symbol_error"] += 5000;
+  EXPECT_EQ(pass(look).size(), 1U);
+  auto silent = look;
+  silent.ports.erase(silent.ports.begin() + 1);
+  silent.unread = {look.ports[1].device + ": its driver has not answered for 45 s"};
+  EXPECT_EQ(pass(silent).size(), 1U) << "nothing ends";
+  EXPECT_EQ(pass(look).size(), 1U) << "what came is not forgotten";
+}
+
 TEST(PortChecks, APortThatHadALinkAndHasNoneIsDownAfterAMinuteAndNotForAMomentsLoss) {
   PortNode node;
   node.pass(60);

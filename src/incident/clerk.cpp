@@ -169,7 +169,7 @@ void Clerk::hear_earlier(const PreviousBoot& boot, Now now) {
 
 void Clerk::look(const store::Snapshot& snapshot, Now now) {
   view_ = view_of(snapshot, boot_);
-  if (!seen_ && !is_ready(snapshot, now.monotonic)) return;
+  if (!seen_ && !is_ready(snapshot, now.monotonic)) return engine_->watch_ports(snapshot);
   seen_ = true;
   hear_now(std::exchange(waiting_, {}), now);
   if (const auto boot = std::exchange(earlier_, {})) hear_earlier(*boot, now);

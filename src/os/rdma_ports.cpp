@@ -22,7 +22,6 @@ namespace {
 
 constexpr const char* rdma_class = "/sys/class/infiniband";
 constexpr const char* usual_driver = "mlx5_core";
-constexpr std::size_t most_ports = 256;
 constexpr std::size_t most_gids = 256;  // of a port; mlx5 has that many
 constexpr unsigned priorities = 8;
 // Files that stay open: 64 ports with their counters, and no more than a part of what this process may have open (1024 under
@@ -245,7 +244,7 @@ RdmaPort RdmaPortReader::read_port(const std::string& device, const std::string&
 
 void RdmaPortReader::meet(const std::string& device, const std::optional<PciAddress>& pci) {
   if (met_.contains(device) && met_[device].device.pci == pci) return;
-  if (met_.size() >= most_ports) return;
+  if (met_.size() >= most_rdma_ports) return;
   met_[device] = {.device = {.device = device, .pci = pci},
                   .driver = pci ? driver_of(env_, *pci) : std::string()};
 }
@@ -258,7 +257,6 @@ void RdmaPortReader::forget_old_refusal(const std::string& device) {
 }
 
 void RdmaPortReader::read_device(const std::string& device, RdmaPorts& out) {
-  if (pace_.on_device) pace_.on_device(device);
   const auto ports = fmt::format("{}/{}/ports/", rdma_class, device);
   auto numbers = list(ports);
   forget_old_refusal(device);
@@ -269,7 +267,12 @@ void RdmaPortReader::read_device(const std::string& device, RdmaPorts& out) {
   std::ranges::sort(*numbers, natural_less);
   for (const auto& number : *numbers) {
     const auto value = whole_number<unsigned>(number);
-    if (!value || out.ports.size() >= most_ports) continue;
+    if (!value) continue;
+    if (out.ports.size() >= most_rdma_ports) {
+      out.unread.push_back(fmt::format("{}: port {} is not looked at, for {} ports are the most",
+                                       device, *value, most_rdma_ports));
+      return;
+    }
     out.ports.push_back(read_port(device, ports + number + "/", *value));
     meet(device, out.ports.back().pci);
   }
@@ -296,22 +299,40 @@ void RdmaPortReader::find_absent(const std::vector<std::string>& present, RdmaPo
   }
 }
 
-RdmaPorts RdmaPortReader::read() {
-  RdmaPorts out{.at = env_.clock().monotonic()};
-  to_keep_ = std::min(to_keep_, most_kept_now());
-  if (opened_.size() > to_keep_) opened_.clear();
-  auto devices = list(rdma_class);
+Result<std::vector<std::string>> list_rdma_devices(const Env& env) {
+  auto names = env.list_folder(rdma_class);
   // Without the last of them the folder stays, but not without the module (ib_core).
-  if (!devices && devices.error().code() != ErrorCode::not_found) {
-    out.problem = devices.error().describe();
+  if (!names && names.error().code() == ErrorCode::not_found) return std::vector<std::string>();
+  if (names) std::ranges::sort(*names, natural_less);
+  return names;
+}
+
+RdmaPorts RdmaPortReader::begin(std::size_t readers) {
+  to_keep_ = std::min(to_keep_, most_kept_now() / std::max<std::size_t>(readers, 1));
+  if (opened_.size() > to_keep_) opened_.clear();
+  return {.at = env_.clock().monotonic()};
+}
+
+RdmaPorts RdmaPortReader::read(const std::string& device, std::size_t readers) {
+  RdmaPorts out = begin(readers);
+  const bool present = env_.exists(fmt::format("{}/{}", rdma_class, device));
+  if (present) read_device(device, out);
+  find_absent(present ? std::vector{device} : std::vector<std::string>(), out);
+  return out;
+}
+
+RdmaPorts RdmaPortReader::read() {
+  RdmaPorts out = begin(1);
+  auto names = list_rdma_devices(env_);
+  if (!names && give_files_back()) names = list_rdma_devices(env_);
+  if (!names) {
+    out.problem = names.error().describe();
     return out;
   }
-  auto names = devices.value_or(std::vector<std::string>());
-  std::ranges::sort(names, natural_less);
-  for (const auto& device : names) {
+  for (const auto& device : *names) {
     if (!left_out_.contains(device)) read_device(device, out);
   }
-  find_absent(names, out);
+  find_absent(*names, out);
   return out;
 }
 

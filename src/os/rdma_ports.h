@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -23,9 +22,12 @@ struct PortReadPace {
   // How long what people set is taken to be as it was read: model, firmware, link layer, LIDs, GIDs, MTU, ECN. A port has
   // up to 256 GIDs, each a file. As long holds a device's refusal of its counters. 0: read each time, and a refusal holds.
   Nanoseconds settings{0};
-  // Told before each device is read, which may never end.
-  std::function<void(const std::string& device)> on_device;
 };
+
+inline constexpr std::size_t most_rdma_ports = 256;
+
+// The names of the RDMA devices, mlx5_2 before mlx5_10; none without the RDMA core. Asks no device.
+Result<std::vector<std::string>> list_rdma_devices(const Env& env);
 
 // Reads ports again and again. A card whose firmware refuses a register makes the kernel log an error at each read, as
 // the cards in NVIDIA's HGX B200 boards that belong to the fabric manager do
@@ -41,6 +43,8 @@ class RdmaPortReader {
       : env_(env), left_out_(std::move(left_out)), pace_(std::move(pace)) {}
 
   RdmaPorts read();
+  // Of that device alone. `readers`: as many as this share what may stay open.
+  RdmaPorts read(const std::string& device, std::size_t readers);
 
  private:
   struct Settings {
@@ -59,6 +63,7 @@ class RdmaPortReader {
   RdmaPort read_settings(const std::string& device, const std::string& folder,
                          unsigned number) const;
   RdmaPort settings_of(const std::string& device, const std::string& folder, unsigned number);
+  RdmaPorts begin(std::size_t readers);
   void read_device(const std::string& device, RdmaPorts& out);
   void find_absent(const std::vector<std::string>& present, RdmaPorts& out);
   RdmaPort read_port(const std::string& device, const std::string& folder, unsigned number);

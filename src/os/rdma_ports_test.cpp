@@ -1,6 +1,7 @@
 #include "os/rdma_ports.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -226,10 +227,7 @@ TEST_F(RdmaPortFiles, APortOrADeviceThatTellsNoStateIsSaidToBeUnread) {
 
 TEST_F(RdmaPortFiles, WhatPeopleSetIsReadAnewOnlyWhenItIsOldAndCountersAlways) {
   put_port("mlx5_0");
-  std::vector<std::string> asked;
-  RdmaPortReader reader(*env_, {},
-                        {.settings = Seconds(3600),
-                         .on_device = [&](const std::string& device) { asked.push_back(device); }});
+  RdmaPortReader reader(*env_, {}, {.settings = Seconds(3600)});
   EXPECT_EQ(reader.read().ports.at(0).mtu, 9000U);
   put("sys/class/net/eth7/mtu", "1500");
   put(port("mlx5_0") + "counters/symbol_error", "8");
@@ -238,7 +236,42 @@ TEST_F(RdmaPortFiles, WhatPeopleSetIsReadAnewOnlyWhenItIsOldAndCountersAlways) {
   EXPECT_EQ(again.ports.at(0).mtu, 9000U);
   EXPECT_EQ(again.ports.at(0).counters.at("symbol_error"), 8U);
   EXPECT_EQ(again.ports.at(0).state, "DOWN");
-  EXPECT_EQ(asked, (std::vector<std::string>{"mlx5_0", "mlx5_0"}));
+}
+
+TEST_F(RdmaPortFiles, OneDeviceIsReadAloneUntilItIsGone) {
+  put_port("mlx5_0");
+  put_port("mlx5_1");
+  RdmaPortReader reader(*env_, {}, {.settings = Seconds(3600)});
+  const auto there = reader.read("mlx5_1", 2);
+  ASSERT_EQ(there.ports.size(), 1U);
+  EXPECT_EQ(there.ports[0].device, "mlx5_1");
+  EXPECT_TRUE(there.absent.empty());
+  fs::remove_all(root_ / "sys/class/infiniband/mlx5_1");
+  const auto gone = reader.read("mlx5_1", 2);
+  EXPECT_TRUE(gone.ports.empty());
+  ASSERT_EQ(gone.absent.size(), 1U);
+  EXPECT_EQ(gone.absent[0].device, "mlx5_1");
+}
+
+TEST_F(RdmaPortFiles, ReadersOfADeviceEachShareTheFilesThatMayStayOpen) {
+  put_port("mlx5_0");
+  const FileLimit limit(64);
+  const auto before = open_files();
+  RdmaPortReader reader(*env_, {}, {.settings = Seconds(3600)});
+  reader.read("mlx5_0", 8);
+  reader.read("mlx5_0", 8);
+  EXPECT_LE(open_files(), before + 2);
+}
+
+TEST_F(RdmaPortFiles, MorePortsThanAreLookedAtAreNamedByTheirDevice) {
+  for (std::size_t n = 1; n <= most_rdma_ports + 1; ++n)
+    put(fmt::format("sys/class/infiniband/mlx5_0/ports/{}/state", n), "4: ACTIVE");
+  put_port("mlx5_1");
+  const auto read = RdmaPortReader(*env_).read();
+  EXPECT_EQ(read.ports.size(), most_rdma_ports);
+  ASSERT_EQ(read.unread.size(), 2U);
+  EXPECT_EQ(read.unread[0], "mlx5_0: port 257 is not looked at, for 256 ports are the most");
+  EXPECT_EQ(read.unread[1], "mlx5_1: port 1 is not looked at, for 256 ports are the most");
 }
 
 TEST_F(RdmaPortFiles, AFileThatWasReplacedIsOpenedAnew) {

@@ -5,11 +5,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <thread>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "os/env.h"
+#include "sample/asked.h"
 
 namespace stoker::sample {
 
@@ -25,10 +25,6 @@ class DiskLook {
   using Question = std::function<Result<os::FilesystemUse>(const os::Env&)>;
 
   DiskLook(std::shared_ptr<const os::Env> env, Question question);
-  // Waits for nobody: a question without an answer is left behind, with all that it needs.
-  ~DiskLook();
-  DiskLook(const DiskLook&) = delete;
-  DiskLook& operator=(const DiskLook&) = delete;
 
   // Asks, unless the last question has no answer yet.
   void ask();
@@ -36,13 +32,10 @@ class DiskLook {
   std::optional<Answer> take(Nanoseconds patience);
 
  private:
-  struct Shared;
-
   const std::shared_ptr<const os::Env> env_;
   const Question question_;
-  std::shared_ptr<Shared> shared_;
   bool just_asked_ = false;
-  std::thread thread_;  // joinable: a question is open, or its answer not taken
+  Asked<Answer> asked_;
 };
 
 }  // namespace stoker::sample

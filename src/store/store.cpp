@@ -87,12 +87,10 @@ void forget_ports(Snapshot& snapshot, MonotonicTime at) {
   snapshot.devices = std::make_shared<const NodeDevices>(std::move(stale));
 }
 
-// What they are now nobody knows. `device`: where the look hangs.
-void forget_rdma_ports(Snapshot& snapshot, MonotonicTime at, const std::string& device) {
-  auto problem = overdue("RDMA ports", at, snapshot.taken_at);
-  if (!device.empty()) problem += " at " + device;
-  snapshot.ports =
-      std::make_shared<const RdmaPorts>(RdmaPorts{.at = at, .problem = std::move(problem)});
+// What they are now nobody knows.
+void forget_rdma_ports(Snapshot& snapshot, MonotonicTime at) {
+  snapshot.ports = std::make_shared<const RdmaPorts>(
+      RdmaPorts{.at = at, .problem = overdue("RDMA ports", at, snapshot.taken_at)});
 }
 
 }  // namespace
@@ -251,12 +249,6 @@ void Store::on_rdma_ports(RdmaPorts ports) {
   const MutexLock lock(mutex_);
   now_.ports = std::move(kept);
   ports_at_ = clock_.monotonic();
-  ports_device_.clear();
-}
-
-void Store::on_rdma_device(const std::string& device) {
-  const MutexLock lock(mutex_);
-  ports_device_ = device;
 }
 
 void Store::on_attribution(Attribution attribution) {
@@ -272,14 +264,12 @@ Snapshot Store::snapshot() const {
   MonotonicTime attribution_at;
   MonotonicTime devices_at;
   MonotonicTime ports_at;
-  std::string ports_device;
   {
     const MutexLock lock(mutex_);
     copy = now_;
     attribution_at = attribution_at_;
     devices_at = devices_at_;
     ports_at = ports_at_;
-    ports_device = ports_device_;
   }
   copy.taken_at = clock_.monotonic();
   copy.wall = clock_.wall();
@@ -292,8 +282,7 @@ Snapshot Store::snapshot() const {
   }
   if (is_overdue(devices_at, copy.taken_at, options_.devices_period))
     forget_ports(copy, devices_at);
-  if (is_overdue(ports_at, copy.taken_at, options_.ports_period))
-    forget_rdma_ports(copy, ports_at, ports_device);
+  if (is_overdue(ports_at, copy.taken_at, options_.ports_period)) forget_rdma_ports(copy, ports_at);
   return copy;
 }
 

@@ -81,8 +81,6 @@ class Store final : public device::Listener {
   void on_node_devices(NodeDevices devices) EXCLUDES(mutex_);
   // From sample/ports_watch; os/rdma_ports.h bounds them.
   void on_rdma_ports(RdmaPorts ports) EXCLUDES(mutex_);
-  // The look under way has come to this device.
-  void on_rdma_device(const std::string& device) EXCLUDES(mutex_);
   // From cluster/attribution_watch, which bounds it.
   void on_attribution(Attribution attribution) EXCLUDES(mutex_);
 
@@ -100,7 +98,6 @@ class Store final : public device::Listener {
   MonotonicTime attribution_at_ GUARDED_BY(mutex_);
   MonotonicTime devices_at_ GUARDED_BY(mutex_);
   MonotonicTime ports_at_ GUARDED_BY(mutex_);
-  std::string ports_device_ GUARDED_BY(mutex_);
 };
 
 }  // namespace stoker::store

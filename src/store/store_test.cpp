@@ -19,16 +19,13 @@ TEST(Store, RdmaPortsAreNotKnownBeforeTheFirstLookAndWhereALookHangs) {
   ManualClock clock;
   Store store(clock, {.hostname = "node1", .ports_period = Seconds(15)});
   EXPECT_FALSE(store.snapshot().ports->problem.empty());
-  store.on_rdma_device("mlx5_0");
   store.on_rdma_ports({.at = clock.monotonic(), .ports = {{.device = "mlx5_0"}}});
   clock.advance(Seconds(44));
   EXPECT_EQ(store.snapshot().ports->ports.size(), 1U);
-  store.on_rdma_device("mlx5_3");
   clock.advance(Seconds(2));
   const auto late = store.snapshot();
   EXPECT_TRUE(late.ports->ports.empty());
-  EXPECT_NE(late.ports->problem.find("the next hangs at mlx5_3"), std::string::npos)
-      << late.ports->problem;
+  EXPECT_NE(late.ports->problem.find("the next hangs"), std::string::npos) << late.ports->problem;
   Store off(clock, {.hostname = "node1"});
   EXPECT_EQ(off.snapshot().ports, nullptr);
 }
