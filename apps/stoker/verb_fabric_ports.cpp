@@ -86,6 +86,7 @@ void print_ports(const fabric::RoceLooks& looks, const std::vector<Finding>& fin
     for (const auto& line : port.unread) fmt::print("  not read: {}\n", line);
   }
   for (const auto& line : looks.ports.unread) fmt::print("not read: {}\n", line);
+  for (const auto& line : looks.roce.unread) fmt::print("not read: {}\n", printable(line));
   if (!looks.roce.netdevs.empty()) fmt::print("\n");
   for (const RoceNetdev& netdev : looks.roce.netdevs) {
     const auto text = fabric::roce_text(netdev, fabric::ports_on(netdev, looks.ports));
@@ -116,6 +117,7 @@ int exit_code_of(const fabric::RoceLooks& looks, const std::vector<Finding>& fin
   if (found) return exit_found;
   const auto is_whole = [](const auto& one) { return one.unread.empty(); };
   const bool all_read = looks.ports.problem.empty() && looks.ports.unread.empty() &&
+                        looks.roce.unread.empty() &&
                         std::ranges::all_of(looks.ports.ports, is_whole) &&
                         std::ranges::all_of(looks.roce.netdevs, is_whole) &&
                         (!filter_matters(looks) || is_whole(*looks.filter));

@@ -148,6 +148,8 @@ void write_drops(JsonWriter& json, std::string_view name, const std::vector<Filt
 void write_roce(JsonWriter& json, const RoceLooks& looks) {
   json.key("netdevs").begin_array();
   for (const RoceNetdev& netdev : looks.roce.netdevs) write_netdev(json, netdev, looks);
+  json.end_array().key("netdevs_unread").begin_array();
+  for (const auto& line : looks.roce.unread) json.value(line);
   json.end_array();
   if (looks.filter == nullptr) {
     write_reason(json, "packet_filter", "not looked at");

@@ -6,7 +6,7 @@
 
 namespace stoker::fabric {
 
-// Members "netdevs" and "packet_filter" of the object that is open.
+// Members "netdevs", "netdevs_unread" and "packet_filter" of the object that is open.
 void write_roce(JsonWriter& json, const RoceLooks& looks);
 
 }  // namespace stoker::fabric

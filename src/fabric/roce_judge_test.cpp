@@ -82,6 +82,14 @@ class RoceJudgement : public ::testing::Test {
   std::optional<FilterLook> filter_;
 };
 
+TEST_F(RoceJudgement, SaysThatPfcIsNotKnownWhereTheDriverAnswersWithoutIt) {
+  RoceNetdev netdev{.netdev = "eth0"};
+  netdev.dcb_reason = "Operation not supported";
+  EXPECT_EQ(roce_text(netdev, {}), "PFC not known (Operation not supported)");
+  netdev.dcb.emplace();
+  EXPECT_EQ(roce_text(netdev, {}), "PFC not known (its driver tells none)");
+}
+
 TEST_F(RoceJudgement, OfALosslessOrALossyNetworkThatWorksIsSilent) {
   EXPECT_EQ(rules(), "");
   no_pfc();

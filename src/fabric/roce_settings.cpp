@@ -97,7 +97,10 @@ std::string roce_text(const RoceNetdev& netdev, const std::vector<const RdmaPort
       parts.push_back(fmt::format("{} {}", setting.name, setting.value));
   }
   if (netdev.software) parts.emplace_back("software RoCE");
-  if (!netdev.dcb) parts.push_back(fmt::format("PFC not known ({})", netdev.dcb_reason));
+  if (!netdev.dcb)
+    parts.push_back(fmt::format("PFC not known ({})", netdev.dcb_reason));
+  else if (!netdev.dcb->pfc)
+    parts.emplace_back("PFC not known (its driver tells none)");
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 

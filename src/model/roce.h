@@ -75,6 +75,8 @@ struct RoceNetdev {
 struct RoceLook {
   MonotonicTime at;
   std::vector<RoceNetdev> netdevs;  // by name
+  std::vector<std::string>
+      unread;  // ports below which nothing could be looked at: "mlx5_0 port 1: why"
 };
 
 }  // namespace stoker

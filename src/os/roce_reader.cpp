@@ -67,6 +67,23 @@ void read_files(const Env& env, const RdmaPort& port, RoceNetdev& netdev) {
   netdev.driver = sysfs_link(env, fmt::format("/sys/class/net/{}/device/driver", netdev.netdev));
 }
 
+// One that is down and has no address is not used for RoCE now.
+bool is_in_use(const RdmaPort& port) { return !port.gids.empty() || port.state == "ACTIVE"; }
+
+// The kernel tells none of a GID that has none (drivers/infiniband/core/sysfs.c, print_ndev: EINVAL).
+std::string without_netdev(const RdmaPort& port) {
+  return fmt::format(
+      "{} port {}: its addresses name no network device that is seen from here: PFC, ECN and drops "
+      "are not looked at",
+      port.device, port.port);
+}
+
+// By these a driver or firmware refuses, as with counters (rdma_ports.cpp); the kernel may log an error each time.
+bool is_refusal(ErrorCode code) {
+  return code == ErrorCode::not_supported || code == ErrorCode::invalid_input ||
+         code == ErrorCode::io || code == ErrorCode::no_permission;
+}
+
 }  // namespace
 
 NetdevQuestions kernel_questions() {
@@ -87,9 +104,7 @@ void RoceReader::ask(RoceNetdev& netdev) {
       const auto code = told.error().code();
       const bool failed = code != ErrorCode::not_supported;
       if (failed) netdev.unread.push_back(fmt::format("{}: {}", question, reason));
-      // Of a device that is not there nothing was asked, and counters may change while they are read.
-      if (code != ErrorCode::not_found && code != ErrorCode::unavailable)
-        refused[question] = {reason, failed};
+      if (is_refusal(code)) refused[question] = {reason, failed};
       return;
     }
     reason = before->second.reason;
@@ -106,7 +121,11 @@ void RoceReader::ask(RoceNetdev& netdev) {
 RoceLook RoceReader::read(const RdmaPorts& ports) {
   RoceLook look{.at = env_.clock().monotonic()};
   for (const RdmaPort& port : ports.ports) {
-    if (port.link_layer != "Ethernet" || port.netdev.empty()) continue;
+    if (port.link_layer != "Ethernet") continue;
+    if (port.netdev.empty()) {
+      if (is_in_use(port)) look.unread.push_back(without_netdev(port));
+      continue;
+    }
     std::vector<std::string> names;
     add_lowest(env_, port.netdev, deepest_stack, names);
     for (const auto& name : names) {
@@ -116,7 +135,11 @@ RoceLook RoceReader::read(const RdmaPorts& ports) {
           same->devices.push_back(port.device);
         continue;
       }
-      if (look.netdevs.size() >= most_netdevs) break;
+      if (look.netdevs.size() >= most_netdevs) {
+        look.unread.push_back(fmt::format("{} port {}: {} is not looked at, {} are the most",
+                                          port.device, port.port, name, most_netdevs));
+        break;
+      }
       RoceNetdev& netdev = look.netdevs.emplace_back();
       netdev.netdev = name;
       netdev.devices = {port.device};

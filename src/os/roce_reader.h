@@ -23,7 +23,7 @@ struct NetdevQuestions {
 NetdevQuestions kernel_questions();
 
 // Reads again and again. A question that a device's driver has refused once is not asked of it again: cards make the kernel
-// log an error at each refused read (rdma_ports.h). Below a bond or a VLAN are the devices that have queues and a wire: those
+// log an error at each refused read (rdma_ports.h). One that failed, as by a time-out, is. Below a bond or a VLAN are the devices that have queues and a wire: those
 // are read. Asks drivers, each of which may take as long as it likes: not for a thread that somebody waits for.
 class RoceReader {
  public:

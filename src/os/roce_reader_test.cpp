@@ -111,6 +111,30 @@ TEST_F(RoceFiles, ADriverThatRefusesIsNotAskedAgain) {
   EXPECT_TRUE(other.read(ports()).netdevs[0].dcb) << "what changed while it was read is";
 }
 
+TEST_F(RoceFiles, ADriverThatDidNotAnswerInTimeIsAskedAgain) {
+  put_port("mlx5_0", "eth7");
+  refuse_ = ErrorCode::timeout;
+  auto roce = reader();
+  EXPECT_EQ(roce.read(ports()).netdevs[0].unread, std::vector<std::string>{"dcb: no"});
+  refuse_.reset();
+  const auto again = roce.read(ports());
+  EXPECT_TRUE(again.netdevs[0].dcb);
+  EXPECT_TRUE(again.netdevs[0].unread.empty());
+}
+
+TEST_F(RoceFiles, APortWhoseAddressesNameNoNetworkDeviceIsUnread) {
+  put_port("mlx5_0", "");
+  auto roce = reader();
+  const auto look = roce.read(ports());
+  EXPECT_TRUE(look.netdevs.empty());
+  ASSERT_EQ(look.unread.size(), 1U);
+  EXPECT_EQ(look.unread[0].rfind("mlx5_0 port 1: its addresses name no network device", 0), 0U);
+  // One without an address and without a link is not used.
+  fs::remove_all(root_ / "sys/class/infiniband/mlx5_0/ports/1/gids");
+  put("sys/class/infiniband/mlx5_0/ports/1/state", "1: DOWN");
+  EXPECT_TRUE(reader().read(ports()).unread.empty());
+}
+
 TEST_F(RoceFiles, SoftwareRoceIsKnownByItsParent) {
   put_port("rxe0", "eth0");
   put("sys/class/infiniband/rxe0/parent", "eth0");
