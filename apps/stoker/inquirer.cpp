@@ -17,6 +17,7 @@
 #include "job_files.h"
 #include "job_process.h"
 #include "job_ras.h"
+#include "like_problems.h"
 #include "nccl/log_reader.h"
 #include "nccl/own_job.h"
 #include "nccl/words.h"
@@ -29,7 +30,6 @@ namespace {
 constexpr std::size_t most_processes = 64;
 constexpr std::size_t most_files = 128;
 constexpr std::size_t most_bytes = std::size_t{256} << 20U;
-constexpr std::size_t most_problems = 12;
 // A clock of a file server may be behind this host's.
 constexpr Seconds clock_error{5};
 
@@ -40,7 +40,7 @@ class Inquiry {
 
   std::vector<std::string> run() {
     look_at_processes();
-    if (processes_.empty()) return packets_of(nullptr, problems_);
+    if (processes_.empty()) return packets_of(nullptr, problems_.lines());
     ask_ras();
     if (const auto become_user = become(processes_.front().rights); !become_user)
       problem(become_user.error().describe());
@@ -49,33 +49,29 @@ class Inquiry {
     read_answers();
     auto judged = nccl::judge_own(std::move(facts_), own_);
     for (auto& each : judged.left_out) problem(std::move(each));
-    return packets_of(judged.verdict ? &*judged.verdict : nullptr, problems_);
+    return packets_of(judged.verdict ? &*judged.verdict : nullptr, problems_.lines());
   }
 
  private:
-  void problem(std::string text) {
-    const bool known = std::ranges::find(problems_, text) != problems_.end();
-    if (!known && problems_.size() < most_problems) problems_.push_back(std::move(text));
-  }
+  void problem(std::string text) { problems_.add({}, std::move(text)); }
 
   void look_at_processes() {
     for (const auto pid : options_.pids) {
       if (processes_.size() >= most_processes) break;
       auto process = look_at_process(*env_, pid);
       if (!process) {
-        problem(fmt::format("process {}: {}", pid, process.error().describe()));
+        problems_.add(fmt::format("process {}", pid), process.error().describe());
         continue;
       }
       if (!process->environment_problem.empty())
-        problem(fmt::format("environment of process {}: {}", pid, process->environment_problem));
+        problems_.add(fmt::format("environment of process {}", pid), process->environment_problem);
       if (!process->host_problem.empty())
-        problem(
-            fmt::format("host name of process {}: {}; a log that has it in its name (%h) or its "
-                        "lines is not used",
-                        pid, process->host_problem));
+        problems_.add(fmt::format("host name of process {}", pid),
+                      process->host_problem +
+                          "; a log that has it in its name (%h) or its lines is not used");
       // One user's alone: rights that are given up don't come back.
       if (!processes_.empty() && !(process->rights == processes_.front().rights)) {
-        problem(fmt::format("process {}: it is another user's than the job's first", pid));
+        problems_.add(fmt::format("process {}", pid), "it is another user's than the job's first");
         continue;
       }
       own_.processes.push_back({process->pids, process->host});
@@ -141,7 +137,7 @@ class Inquiry {
         // A dump is there after a time-out alone, and a pattern stands for others' files too.
         const bool expected = piece.error().code() == ErrorCode::not_found || sought;
         if (!expected || (!sought && !name.dump))
-          problem(fmt::format("{}: {}", nccl::shown(path, 200), piece.error().describe()));
+          problems_.add(nccl::shown(path, 200), piece.error().describe());
         continue;
       }
       bytes_ += piece->text.size();
@@ -161,7 +157,7 @@ class Inquiry {
   nccl::OwnJob own_;
   std::set<std::pair<std::string, std::string>> read_;
   std::size_t bytes_ = 0;
-  std::vector<std::string> problems_;
+  Problems problems_;
 };
 
 // Whatever a job's files hold: an allocation that fails ends this process alone. A sanitizer's shadow is larger by itself.

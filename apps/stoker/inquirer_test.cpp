@@ -14,6 +14,9 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <mutex>
+#include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -43,6 +46,51 @@ TEST(Inquirer, SaysWhoIsMissingByWhatRasSays) {
   EXPECT_TRUE(says(word, "NCCL's account: missing-rank (likely), rank 3")) << text_of(word);
   EXPECT_TRUE(says(word, "rank 3: AllReduce 14")) << text_of(word);
   EXPECT_TRUE(says(word, "next: ")) << text_of(word);
+}
+
+// Of the one who has `fd`'s other end, as the kernel tells it of this machine's sockets.
+std::string peer_uid(int fd) {
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): the sockets API
+  ::getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size);
+  const auto local = fmt::format(":{:04X}", ntohs(address.sin_port));
+  std::ifstream table("/proc/thread-self/net/tcp");
+  std::string line;
+  while (std::getline(table, line)) {
+    std::istringstream words(line);
+    std::string number, from, to, state, queues, timer, again, uid;
+    words >> number >> from >> to >> state >> queues >> timer >> again >> uid;
+    if (from.ends_with(local) && state == "01") return uid;
+  }
+  return "unknown";
+}
+
+TEST(Inquirer, ConnectsToRasWithTheRightsOfTheJobsUser) {
+  const FakeJob job;
+  std::mutex mutex;
+  std::set<std::string> uids;
+  const FakePort port([&](int fd) {
+    {
+      const std::scoped_lock lock(mutex);
+      uids.insert(peer_uid(fd));
+    }
+    ras_that_says(ras_json({15, 15, 15, 14}, FakeJob::first_pid))(fd);
+  });
+  for (std::uint32_t rank = 0; rank < FakeJob::ranks; ++rank)
+    job.set_environment(rank, {port.variable()});
+  EXPECT_EQ(job.ask().verdict, "missing-rank");
+  const std::scoped_lock lock(mutex);
+  EXPECT_EQ(uids, std::set<std::string>{std::to_string(FakeJob::uid())});
+}
+
+TEST(Inquirer, SaysOnceWhatIsSoOfAllRanks) {
+  const FakeJob job;
+  for (std::uint32_t rank = 0; rank < FakeJob::ranks; ++rank)
+    job.set_environment(rank, {"NCCL_RAS_ENABLE=0",
+                               "NCCL_DEBUG_FILE=" + job.path(fmt::format("rank{}.log", rank))});
+  const auto word = job.ask();
+  EXPECT_TRUE(says(word, "rank1.log and 2 more: No such file or directory")) << text_of(word);
 }
 
 TEST(Inquirer, SaysThatNobodyListens) {
@@ -178,8 +226,7 @@ TEST(Inquirer, ReadsOnlyRegularFilesOfTheJobsUserSinceItBegan) {
   const auto word = job.ask();
   EXPECT_EQ(word.verdict, "") << text_of(word);
   EXPECT_TRUE(says(word, "old.log: it was last written before")) << text_of(word);
-  EXPECT_TRUE(says(word, "fifo.log: it is no regular file")) << text_of(word);
-  EXPECT_TRUE(says(word, "/dev/zero: it is no regular file")) << text_of(word);
+  EXPECT_TRUE(says(word, "fifo.log, /dev/zero: it is no regular file")) << text_of(word);
   EXPECT_TRUE(says(word, "link.log: it belongs to uid 0")) << text_of(word);
   EXPECT_FALSE(says(word, "root:")) << text_of(word);
 }

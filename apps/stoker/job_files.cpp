@@ -68,6 +68,14 @@ Result<std::string> read_at(int fd, std::uint64_t offset, std::size_t size) {
   return text;
 }
 
+// The root is a descriptor of ours, of another number for each process, and `path` is told beside it.
+Error as_the_job_sees_it(const Error& error, const std::string& root, const std::string& path) {
+  auto text = error.describe();
+  replace_all(text, fmt::format("open {}{}: ", root == "/" ? "" : root, path), "");
+  if (root != "/") replace_all(text, root + "/", "/");
+  return {error.code(), std::move(text)};
+}
+
 Result<FilePiece> read_piece(int fd, std::uint64_t size, bool dump, const FileLimits& limits) {
   const std::size_t whole = dump ? limits.dump : limits.head + limits.tail;
   if (size <= whole) {
@@ -139,7 +147,7 @@ Result<FilePiece> read_job_file(const std::string& root, const std::string& path
                                 std::uint32_t uid, WallTime since, const FileLimits& limits) {
   // Opened as a place first: to open a FIFO or a device does something to it.
   const auto place = os::open_below(root, path, O_PATH);
-  if (!place) return fail(place.error());
+  if (!place) return fail(as_the_job_sees_it(place.error(), root, path));
   struct stat seen{};
   if (::fstat(place->get(), &seen) != 0) return fail(Error::from_errno(errno, "look at it"));
   if (!S_ISREG(seen.st_mode)) return fail(ErrorCode::invalid_input, "it is no regular file");

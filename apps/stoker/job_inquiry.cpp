@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <csignal>
-#include <set>
 #include <string_view>
 
 #include "base/log.h"
@@ -49,24 +49,23 @@ void JobInquiry::run(const std::stop_token& stop) {
 void JobInquiry::look(const std::stop_token& stop) {
   auto found = parts_.found();
   std::erase_if(found, [](const Finding& one) { return !health::tells_of_hang(one); });
-  if (found.empty()) return asked_.clear();
+  std::erase_if(asked_, [&](const auto& entry) {
+    return parts_.clock.monotonic() - entry.second.at >= parts_.again_after;
+  });
+  if (found.empty()) return;
   const auto snapshot = parts_.snapshot();
-  std::set<std::string> standing;
   for (const auto& finding : found) {
     // Where it is not known whose work it is, nobody is asked in another's name.
     const auto job = health::job_on(finding.entity, snapshot);
     if (!job) continue;
-    const auto name = fmt::format("{} {}", finding.rule, job->key);
-    standing.insert(name);
-    const auto now = parts_.clock.monotonic();
-    const auto last = asked_.find(name);
-    if (last != asked_.end() && now - last->second < parts_.again_after) continue;
-    asked_[name] = now;
+    const auto last = asked_.find(job->key);
+    // With other processes it was started anew.
+    if (last != asked_.end() && std::ranges::includes(last->second.pids, job->pids)) continue;
+    asked_[job->key] = {parts_.clock.monotonic(), job->pids};
     auto word = ask(*job, stop);
     if (stop.stop_requested()) return;
     parts_.tell(std::move(word));
   }
-  std::erase_if(asked_, [&](const auto& entry) { return !standing.contains(entry.first); });
 }
 
 JobWord JobInquiry::ask(const health::JobHere& job, const std::stop_token& stop) {

@@ -56,7 +56,12 @@ class JobInquiry {
   const JobInquiryParts parts_;
 
   // Of the thread alone.
-  std::map<std::string, MonotonicTime> asked_;  // by rule and job
+  struct Asked {
+    MonotonicTime at;
+    std::vector<std::uint32_t> pids;
+  };
+  // By job, whatever of it was found: what comes and goes is asked of no more often.
+  std::map<std::string, Asked> asked_;
   std::optional<device::probe::Process>
       stuck_;  // one that did not even die: there is never a second
 

@@ -85,6 +85,20 @@ TEST(JobInquiry, AsksOnceWhenAJobLooksHungAndAgainAfterSomeMinutes) {
   EXPECT_EQ(node.words(2, std::chrono::seconds(10)).size(), 2U);
 }
 
+TEST(JobInquiry, AsksNoMoreOftenOfWhatComesAndGoesOrIsFoundInTwoWays) {
+  Node node;
+  JobInquiry inquiry(node.parts(says_missing));
+  node.find("job-suspect");
+  inquiry.start();
+  ASSERT_EQ(node.words(1, std::chrono::seconds(10)).size(), 1U);
+  node.find("nothing-of-a-job");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+  node.find("job-hung");
+  EXPECT_EQ(node.words(2, std::chrono::milliseconds(1500)).size(), 1U);
+  node.clock.advance(Seconds(301));
+  EXPECT_EQ(node.words(2, std::chrono::seconds(10)).size(), 2U);
+}
+
 TEST(JobInquiry, GivesUpAChildThatDoesNotEnd) {
   Node node;
   auto parts = node.parts(

@@ -98,6 +98,7 @@ void find_outputs(const os::Env& env, JobProcess& process) {
   for (const char* name : {"fd/1", "fd/2"}) {
     const auto file = env.read_link(os::proc_file(process.pid, name));
     if (!file || !file->starts_with('/') || file->ends_with(" (deleted)")) continue;
+    if (*file == "/dev/null") continue;  // nothing is said there, by intent
     if (process.outputs.empty() || process.outputs.front() != *file)
       process.outputs.push_back(*file);
   }
@@ -191,10 +192,11 @@ Result<void> become(const Rights& rights) {
         ErrorCode::no_permission,
         fmt::format("its files are those of uid {}, and this agent is not root", rights.uid));
   }
+  // The calls themselves are a thread's; the C library's functions of their names make them in all threads (nptl(7)).
   const std::vector<gid_t> groups(rights.groups.begin(), rights.groups.end());
-  if (::setgroups(groups.size(), groups.data()) != 0 ||
-      ::setresgid(rights.gid, rights.gid, rights.gid) != 0 ||
-      ::setresuid(rights.uid, rights.uid, rights.uid) != 0) {
+  if (::syscall(SYS_setgroups, groups.size(), groups.data()) != 0 ||
+      ::syscall(SYS_setresgid, rights.gid, rights.gid, rights.gid) != 0 ||
+      ::syscall(SYS_setresuid, rights.uid, rights.uid, rights.uid) != 0) {
     return fail(Error::from_errno(errno, "become its user"));
   }
   // A container's root is uid 0 here too; without capabilities it may do no more than any owner.

@@ -51,8 +51,8 @@ struct JobProcess {
 // not_found: it has ended. What of it can't be known has its reason in it.
 Result<JobProcess> look_at_process(const os::Env& env, std::uint32_t pid);
 
-// Gives up all rights of this process but those of that user, for good. Where it is not root it can't, and need not: what
-// it may read is its own user's. no_permission: that is another one.
+// Gives up all rights of this thread but those of that user, for good, and so those of the threads that it starts from then on.
+// Where it is not root it can't, and need not: what it may read is its own user's. no_permission: that is another one.
 Result<void> become(const Rights& rights);
 
 }  // namespace stoker::app

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <thread>
 #include <utility>
@@ -28,6 +29,43 @@ std::vector<std::string> loopback_of(const std::string& host) {
     return {host};
   if (::inet_pton(AF_INET6, host.c_str(), &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six)) return {host};
   return {};
+}
+
+// Who listens on a loopback port may ask who connects, and trust root (tcp(7), the owner match of iptables).
+Result<void> give_up_root(const Rights& rights) {
+  return ::geteuid() == 0 ? become(rights) : Result<void>();
+}
+
+Result<RasAnswers> ask_all(const std::vector<HostPort>& addresses, const JobSockets& sockets,
+                           std::chrono::milliseconds timeout, std::chrono::milliseconds between) {
+  Error last(ErrorCode::unavailable, "no address");
+  for (const auto& address : addresses) {
+    const auto its = listens_for(sockets, address);
+    if (!its && its.error().code() != ErrorCode::not_found) {
+      last = its.error();
+      continue;
+    }
+    auto first = ask_ras(address, timeout, most_said);
+    if (!first) {
+      // Where one listens and does not answer well, the other address is not the one. What is said of the first that is
+      // somebody else's says more than that nobody listens at the second.
+      const bool silent = first.error().code() == ErrorCode::unavailable;
+      if (!silent || last.code() == ErrorCode::unavailable) last = first.error();
+      if (!silent) break;
+      continue;
+    }
+    RasAnswers answers{format_host_port(address), {*std::move(first)}, {}};
+    std::this_thread::sleep_for(between);
+    auto second = ask_ras(address, timeout, most_said);
+    if (second)
+      answers.texts.push_back(*std::move(second));
+    else
+      answers.problem = second.error().describe();
+    // Still, or at last: it may have changed hands.
+    if (const auto still = listens_for(sockets, address); !still) return fail(still.error());
+    return answers;
+  }
+  return fail(last);
 }
 
 }  // namespace
@@ -57,36 +95,22 @@ Result<RasAnswers> ask_ras_of(const os::Env& env, const JobProcess& process,
   if (!addresses) return fail(addresses.error());
   if (!process.network_problem.empty())
     return fail(ErrorCode::no_permission, process.network_problem);
-  const OtherNamespace network(process.network, "/proc/thread-self/ns/net", CLONE_NEWNET);
-  if (!network.entered()) return fail(network.entered().error());
-  Error last(ErrorCode::unavailable, "no address");
-  for (const auto& address : *addresses) {
-    const auto its = listens_for(env, job, address);
-    if (!its && its.error().code() != ErrorCode::not_found) {
-      last = its.error();
-      continue;
+  const auto sockets = sockets_of(env, job);
+  Result<RasAnswers> answers = fail(ErrorCode::unavailable, "it was not asked");
+  // A thread of its own: rights that are given up don't come back, and the next process may have another network.
+  std::thread asker([&] {
+    const OtherNamespace network(process.network, "/proc/thread-self/ns/net", CLONE_NEWNET);
+    if (!network.entered()) {
+      answers = fail(network.entered().error());
+      return;
     }
-    auto first = ask_ras(address, timeout, most_said);
-    if (!first) {
-      // Where one listens and does not answer well, the other address is not the one. What is said of the first that is
-      // somebody else's says more than that nobody listens at the second.
-      const bool silent = first.error().code() == ErrorCode::unavailable;
-      if (!silent || last.code() == ErrorCode::unavailable) last = first.error();
-      if (!silent) break;
-      continue;
-    }
-    RasAnswers answers{format_host_port(address), {*std::move(first)}, {}};
-    std::this_thread::sleep_for(between);
-    auto second = ask_ras(address, timeout, most_said);
-    if (second)
-      answers.texts.push_back(*std::move(second));
+    if (const auto given_up = give_up_root(process.rights); !given_up)
+      answers = fail(given_up.error());
     else
-      answers.problem = second.error().describe();
-    // Still, or at last: it may have changed hands.
-    if (const auto still = listens_for(env, job, address); !still) return fail(still.error());
-    return answers;
-  }
-  return fail(last);
+      answers = ask_all(*addresses, sockets, timeout, between);
+  });
+  asker.join();
+  return answers;
 }
 
 }  // namespace stoker::app

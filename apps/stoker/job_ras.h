@@ -23,7 +23,7 @@ struct RasAnswers {
   std::string problem;             // why there is no second; empty: there is
 };
 
-// From within the process's network, of which `job` are all processes: what another answers in their name is not taken.
+// From within the process's network and with its user's rights alone, of which `job` are all processes: what another answers in their name is not taken.
 // no_permission: it may not be entered, or who listens there is none of the job; unavailable: nobody listens there; timeout;
 // corrupt: what answers is no RAS, or says too much.
 Result<RasAnswers> ask_ras_of(const os::Env& env, const JobProcess& process,

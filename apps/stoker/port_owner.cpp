@@ -93,20 +93,22 @@ bool add_sockets(const os::Env& env, std::uint32_t pid, std::set<std::string>& i
 
 }  // namespace
 
-Result<void> listens_for(const os::Env& env, const std::vector<JobProcess>& job,
-                         const HostPort& address) {
+JobSockets sockets_of(const os::Env& env, const std::vector<JobProcess>& job) {
+  JobSockets sockets;
+  for (const auto& process : job) {
+    if (process.is_simulated()) sockets.users.insert(::geteuid());  // who plays its part
+    if (process.is_simulated() || !add_sockets(env, process.pid, sockets.inodes))
+      sockets.users.insert(process.rights.uid);
+  }
+  return sockets;
+}
+
+Result<void> listens_for(const JobSockets& sockets, const HostPort& address) {
   const auto listeners = listeners_at(address);
   if (!listeners) return fail(listeners.error());
   if (listeners->empty()) return fail(ErrorCode::not_found, "nobody listens there");
-  std::set<std::string> inodes;
-  std::set<std::uint32_t> users;  // of processes whose sockets can't be seen
-  for (const auto& process : job) {
-    if (process.is_simulated()) users.insert(::geteuid());  // who plays its part
-    if (process.is_simulated() || !add_sockets(env, process.pid, inodes))
-      users.insert(process.rights.uid);
-  }
   for (const auto& each : *listeners) {
-    if (inodes.contains(each.inode) || users.contains(each.uid)) continue;
+    if (sockets.inodes.contains(each.inode) || sockets.users.contains(each.uid)) continue;
     return fail(ErrorCode::no_permission,
                 fmt::format("who listens on {} is of uid {} and none of the job's processes",
                             format_host_port(address), each.uid));
