@@ -95,6 +95,13 @@ TEST(DiagVerb, RefusesAFaultOrInjectionThatWouldNotBeMade) {
   }
 }
 
+TEST(DiagVerb, NeedsNoNcclThatStarts) {
+  const auto seen = run_stoker(diag({"--test", "peers", "--test", "nccl", "--gpu", "0", "--gpu",
+                                     "1", "--fault", "nccl-refuses", "-o", "json"}));
+  EXPECT_EQ(seen.status, 0) << seen.out << seen.err;
+  EXPECT_NE(seen.out.find("it does not start"), std::string::npos) << seen.out;
+}
+
 TEST(DiagVerb, TellsAFaultThatItMetOnTheWayAndPassesNothingThatItDidNotMake) {
   EXPECT_EQ(run_stoker(diag({"--test", "tensor_8192", "--fault", "wrong-sm=2@1"})).status, 1);
   EXPECT_EQ(run_stoker(diag({"--test", "cublas_8192"})).status, 2);  // there is no cuBLAS
@@ -202,7 +209,7 @@ TEST(DiagVerb, BlamesNoPcieLinkWhileOtherCardsCameToWork) {
 TEST(DiagVerb, StartsNoTestOnACardToWhichAJobCameDuringLevelOne) {
   const TempFolder folder;
   make_idle_node(folder);
-  inject(folder, {"thermal", "--gpu", "1"});  // suspected, so that level 1 looks on
+  inject(folder, {"thermal", "--gpu", "3"});  // suspected, so that level 1 looks on
   StokerProcess process(
       {"diag", "--sim", "hgx-h200x4", "--level", "2", "--gpu", "3", "--data", folder.path()});
   std::this_thread::sleep_for(std::chrono::milliseconds(2000 * slowdown));

@@ -55,7 +55,7 @@ struct FaultRow {
   void (*set)(HostFaults& faults, double value);
 };
 
-const std::array<FaultRow, 13> fault_rows = {{
+const std::array<FaultRow, 15> fault_rows = {{
     {"stuck-bit", "4096", 0, static_cast<double>(simulated_words - 1),
      "a bit of this 32-bit word of its memory is always 1",
      [](HostFaults& faults, double value) {
@@ -83,6 +83,10 @@ const std::array<FaultRow, 13> fault_rows = {{
      [](HostFaults& faults, double value) { faults.hangs = value != 0; }},
     {"no-nccl", "1", 0, 1, "there is no NCCL",
      [](HostFaults& faults, double value) { faults.no_nccl = value != 0; }},
+    {"nccl-refuses", "1", 0, 1, "NCCL is there and does not start",
+     [](HostFaults& faults, double value) { faults.nccl_refuses = value != 0; }},
+    {"nccl-rests", "1", 0, 1, "NCCL does nothing from its second all-reduce on",
+     [](HostFaults& faults, double value) { faults.nccl_rests = value != 0; }},
     {"nccl-wrong", "1", 0, 1, "what NCCL brings to it is wrong",
      [](HostFaults& faults, double value) { faults.nccl_wrong = value != 0; }},
     {"nccl-hang", "1", 0, 1, "NCCL does not return",

@@ -52,7 +52,7 @@ diag::StateLook look_until_sure(const DiagNode& node, const config::Settings& se
     const bool failed =
         std::ranges::find(states, diag::Verdict::fail, &diag::TestResult::verdict) != states.end();
     const bool is_over = system_clock().monotonic() - began > suspected_within;
-    if (failed || is_over || stop() || !diag::is_suspected(findings))
+    if (failed || is_over || stop() || !diag::is_suspected(snapshot, findings, gpus))
       return {std::move(snapshot), std::move(states)};
     wait_for_next_look(stop);
   }

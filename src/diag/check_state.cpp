@@ -32,6 +32,10 @@ bool has_rule(std::string_view rules, std::string_view rule) {
   return false;
 }
 
+bool is_among(const store::GpuSnapshot& gpu, const std::vector<std::uint32_t>& gpus) {
+  return gpus.empty() || std::ranges::find(gpus, gpu.info.index) != gpus.end();
+}
+
 // Is it about this card, or one of its links?
 bool is_about(const Finding& finding, const store::GpuSnapshot& gpu) {
   const std::string id = gpu.info.uuid.empty() ? gpu.info.pci.sysfs() : gpu.info.uuid;
@@ -169,12 +173,16 @@ TestResult state_of(const StateTest& test, const store::GpuSnapshot& gpu,
   return out;
 }
 
+// A card that can't be opened has no results of its own.
+bool is_about_node(const Finding& finding) {
+  const bool of_node = finding.entity.kind == EntityKind::node || finding.rule == "gpu-unopened";
+  return of_node && finding.severity >= Severity::error;
+}
+
 TestResult driver_state(const store::Snapshot& snapshot, const std::vector<Finding>& findings) {
   TestResult out{.name = "driver", .level = 1, .verdict = Verdict::pass};
   for (const auto& finding : findings) {
-    // A card that can't be opened has no results of its own.
-    const bool of_node = finding.entity.kind == EntityKind::node || finding.rule == "gpu-unopened";
-    if (of_node && finding.severity >= Severity::error) take_finding(finding, out);
+    if (is_about_node(finding)) take_finding(finding, out);
   }
   if (out.verdict != Verdict::pass) return out;
   if (snapshot.source.state != device::SourceState::running || !snapshot.driver) {
@@ -196,18 +204,25 @@ std::vector<TestResult> check_state(const store::Snapshot& snapshot,
                                     const std::vector<std::uint32_t>& gpus) {
   std::vector<TestResult> out = {driver_state(snapshot, findings)};
   for (const auto& gpu : snapshot.gpus) {
-    if (!gpus.empty() && std::ranges::find(gpus, gpu.info.index) == gpus.end()) continue;
+    if (!is_among(gpu, gpus)) continue;
     for (const auto& test : state_tests) out.push_back(state_of(test, gpu, snapshot, findings));
   }
   return out;
 }
 
-bool is_suspected(const std::vector<Finding>& findings) {
-  return std::ranges::any_of(findings, [](const Finding& finding) {
-    return finding.state == FindingState::suspect && finding.severity >= Severity::warning &&
-           std::ranges::any_of(state_tests, [&](const StateTest& test) {
-             return has_rule(test.rules, finding.rule);
+bool is_suspected(const store::Snapshot& snapshot, const std::vector<Finding>& findings,
+                  const std::vector<std::uint32_t>& gpus) {
+  const auto is_judged = [&](const Finding& finding) {
+    if (is_about_node(finding)) return true;
+    const bool has_test = std::ranges::any_of(
+        state_tests, [&](const StateTest& test) { return has_rule(test.rules, finding.rule); });
+    return has_test && std::ranges::any_of(snapshot.gpus, [&](const store::GpuSnapshot& gpu) {
+             return is_among(gpu, gpus) && is_about(finding, gpu);
            });
+  };
+  return std::ranges::any_of(findings, [&](const Finding& finding) {
+    return finding.state == FindingState::suspect && finding.severity >= Severity::warning &&
+           is_judged(finding);
   });
 }
 

@@ -2,6 +2,7 @@
 // results. Pure.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,9 @@ std::vector<TestResult> check_state(const store::Snapshot& snapshot,
                                     const std::vector<Finding>& findings,
                                     const std::vector<std::uint32_t>& gpus);
 
-// Is one of these, of a state_* test, only suspected, so that looking on would tell more?
-bool is_suspected(const std::vector<Finding>& findings);
+// Is one of these, that check_state() would judge by, only suspected, so that looking on would tell more?
+bool is_suspected(const store::Snapshot& snapshot, const std::vector<Finding>& findings,
+                  const std::vector<std::uint32_t>& gpus);
 
 // Who uses a card, so that a test of it would disturb them, or they it: a line each; empty: nobody, as far as was read.
 // `unknown`: the list of processes could not be read.

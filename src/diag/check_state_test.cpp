@@ -99,15 +99,31 @@ TEST(CheckState, FailsNothingThatIsOnlySuspected) {
                 .state = FindingState::suspect,
                 .entity = {EntityKind::gpu, "GPU-0"},
                 .message = "held down"};
-  EXPECT_TRUE(is_suspected({brake}));
+  EXPECT_TRUE(is_suspected(node, {brake}, {}));
   EXPECT_EQ(state(node, "state_throttle", 0, {brake}).verdict, Verdict::not_tested);
   EXPECT_TRUE(state(node, "state_throttle", 0, {brake}).hindered);
   EXPECT_EQ(state(node, "state_throttle", 0, {brake}).reason, "suspect: held down");
   Finding fires = brake;
   fires.state = FindingState::firing;
-  EXPECT_FALSE(is_suspected({fires}));
+  EXPECT_FALSE(is_suspected(node, {fires}, {}));
   EXPECT_EQ(state(node, "state_throttle", 0, {brake, fires}).verdict, Verdict::fail);
   EXPECT_EQ(state(node, "state_throttle", 0, {fires, brake}).verdict, Verdict::fail);
+}
+
+TEST(CheckState, WaitsOnlyForWhatIsSuspectedOfTheNodeAndOfCardsThatWereAskedFor) {
+  const auto node = node_of({sound_card(0), sound_card(1)});
+  const auto suspected = [](const char* rule, Entity entity) {
+    return std::vector{Finding{.rule = rule,
+                               .severity = Severity::error,
+                               .state = FindingState::suspect,
+                               .entity = std::move(entity)}};
+  };
+  const auto of_first = suspected("throttle-power-brake", {EntityKind::gpu, "GPU-0"});
+  EXPECT_TRUE(is_suspected(node, of_first, {0}));
+  EXPECT_FALSE(is_suspected(node, of_first, {1}));
+  EXPECT_TRUE(is_suspected(node, suspected("nvlink-down", {EntityKind::nvlink, "GPU-1/3"}), {1}));
+  EXPECT_TRUE(is_suspected(node, suspected("driver-missing", {EntityKind::node, ""}), {1}));
+  EXPECT_FALSE(is_suspected(node, suspected("no-such-test", {EntityKind::gpu, "GPU-1"}), {1}));
 }
 
 TEST(CheckState, FailsLinksThatAreDownWhereTheProductOrASisterHasThemUp) {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <thread>
+#include <utility>
 
 #include "diag/collectives.h"
 #include "diag/kernels/compute.h"
@@ -234,8 +235,10 @@ class HostCollectives final : public Collectives {
                           const std::vector<std::uint64_t>& to, std::uint64_t words) override {
     double longest = 0;
     const auto count = static_cast<double>(cards_.size());
+    const bool rests = std::exchange(worked_, true);
     for (HostCard* card : cards_) {
       if (auto ok = card->alive(); !ok) return ok;
+      if (card->options_.faults.nccl_rests && rests) return {};
       while (card->options_.faults.nccl_hangs) ::pause();
       const double bytes =
           2 * (count - 1) / count * static_cast<double>(words) * sizeof(std::uint32_t);
@@ -260,11 +263,14 @@ class HostCollectives final : public Collectives {
   }
 
   std::vector<HostCard*> cards_;
+  bool worked_ = false;
 };
 
 Result<std::unique_ptr<Collectives>> HostCard::collectives(const Cards& cards) {
   if (options_.faults.no_nccl)
     return fail(ErrorCode::not_supported, "a simulated card without a library of collectives");
+  if (options_.faults.nccl_refuses)
+    return fail(ErrorCode::not_supported, "simulated NCCL: it does not start");
   return std::make_unique<HostCollectives>(cards);
 }
 

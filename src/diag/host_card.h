@@ -31,14 +31,16 @@ struct HostFaults {
   double slow_memory = 1;         // its rate is divided by this; likewise the others
   double slow_pcie = 1;
   double slow_link = 1;
-  double slow_tensor = 1;   // as a card that holds its clocks down
-  bool no_memory = false;   // every allocation fails
-  bool no_peer = false;     // reaches no other card
-  bool dead = false;        // every call fails, as after an uncorrectable error
-  bool hangs = false;       // a launch does not return
-  bool no_nccl = false;     // there is no library of collectives
-  bool nccl_hangs = false;  // an all-reduce of it does not return
-  bool nccl_wrong = false;  // what it brings to this card is wrong
+  double slow_tensor = 1;     // as a card that holds its clocks down
+  bool no_memory = false;     // every allocation fails
+  bool no_peer = false;       // reaches no other card
+  bool dead = false;          // every call fails, as after an uncorrectable error
+  bool hangs = false;         // a launch does not return
+  bool no_nccl = false;       // there is no library of collectives
+  bool nccl_refuses = false;  // it is there and does not start
+  bool nccl_rests = false;    // it does nothing from the second all-reduce on
+  bool nccl_hangs = false;    // an all-reduce of it does not return
+  bool nccl_wrong = false;    // what it brings to this card is wrong
 };
 
 struct HostCardOptions {

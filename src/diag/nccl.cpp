@@ -81,7 +81,7 @@ class Nccl final : public Collectives {
     std::vector<NcclComm> comms(ranks_.size(), nullptr);
     const auto result =
         functions_.init_all(comms.data(), static_cast<int>(devices.size()), devices.data());
-    if (result != 0) return failed("it does not start", result);
+    if (result != 0) return fail(ErrorCode::not_supported, text_of("it does not start", result));
     comms_ = std::move(comms);
     return {};
   }
@@ -114,9 +114,12 @@ class Nccl final : public Collectives {
   }
 
   [[nodiscard]] Result<void> failed(const char* what, NcclResult result) const {
+    return fail(ErrorCode::not_found, text_of(what, result));
+  }
+  [[nodiscard]] std::string text_of(const char* what, NcclResult result) const {
     const char* const text = functions_.error_text(result);
-    return fail(ErrorCode::not_found, fmt::format("{}: {}: {} ({})", version(), what,
-                                                  text == nullptr ? "error" : text, result));
+    return fmt::format("{}: {}: {} ({})", version(), what, text == nullptr ? "error" : text,
+                       result);
   }
 
   const NcclFunctions functions_;

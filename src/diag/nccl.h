@@ -22,8 +22,8 @@ struct NcclRank {
   std::function<Result<void>()> enter;  // makes its context the current one
 };
 
-// Loads libnccl.so.2 (or `path`) from the loader's path and starts it for these cards. not_supported: it is not installed, or
-// lacks a function; not_found: it does not start, which is no fault of a card.
+// Loads libnccl.so.2 (or `path`) from the loader's path and starts it for these cards. not_supported: it is not installed,
+// lacks a function or does not start, which is its environment's matter as a rule: there is nothing to compare with then.
 Result<std::unique_ptr<Collectives>> open_nccl(std::vector<NcclRank> ranks,
                                                const std::string& path = "");
 

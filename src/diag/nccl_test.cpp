@@ -21,5 +21,14 @@ TEST(Nccl, IsNotSupportedWhereItIsNotInstalledOrAnotherLibraryHasItsName) {
   EXPECT_EQ(other.error().code(), ErrorCode::not_supported);
 }
 
+TEST(Nccl, IsNothingToTestWhereItDoesNotStart) {
+  const auto refused =
+      open_nccl({{.enter = [] { return Result<void>(); }}}, STOKER_FAKE_NCCL_LIBRARY);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code(), ErrorCode::not_supported);
+  EXPECT_EQ(refused.error().message(),
+            "NCCL 2.28.9: it does not start: unhandled system error (2)");
+}
+
 }  // namespace
 }  // namespace stoker::diag

@@ -10,7 +10,7 @@ namespace stoker::diag {
 namespace {
 
 // Both ends are the same build: the magic number changes with the members.
-constexpr std::uint32_t plan_magic = 0x53544404;
+constexpr std::uint32_t plan_magic = 0x53544405;
 
 template <typename T, typename Struct>
 concept PlanPart = std::same_as<std::remove_const_t<T>, Struct>;
@@ -114,7 +114,8 @@ template <typename Archive, PlanPart<HostFaults> T>
 void plan_members(Archive& archive, T& faults) {
   archive(faults.stuck_bit, faults.wrong_multiprocessor, faults.slow_memory, faults.slow_pcie,
           faults.slow_link, faults.slow_tensor, faults.no_memory, faults.no_peer, faults.dead,
-          faults.hangs, faults.no_nccl, faults.nccl_hangs, faults.nccl_wrong);
+          faults.hangs, faults.no_nccl, faults.nccl_refuses, faults.nccl_rests, faults.nccl_hangs,
+          faults.nccl_wrong);
 }
 template <typename Archive, PlanPart<HostCardOptions> T>
 void plan_members(Archive& archive, T& card) {
@@ -123,7 +124,7 @@ void plan_members(Archive& archive, T& card) {
 template <typename Archive, PlanPart<Plan> T>
 void plan_members(Archive& archive, T& plan) {
   archive(plan.cards, plan.steps, plan.injection.bit_flips, plan.injection.wrong_multiprocessor,
-          plan.memory_share, plan.load_seconds, plan.simulated);
+          plan.memory_share, plan.load_seconds, plan.ends_within_seconds, plan.simulated);
 }
 template <typename Archive, PlanPart<Opened> T>
 void plan_members(Archive& archive, T& opened) {

@@ -26,6 +26,8 @@ struct Plan {
   Injection injection;
   double memory_share = 0.95;
   double load_seconds = 10;
+  // So long after whoever asked for it is gone, or has asked it to end, the worker ends even where a call has not come back.
+  double ends_within_seconds = 120;
   std::vector<HostCardOptions> simulated;  // not empty: these, and no real card
 };
 

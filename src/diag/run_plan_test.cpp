@@ -105,6 +105,22 @@ TEST(RunPlan, FindsWrongSumsOfTheLibraryAtTheCardThatGetsThem) {
             (Failures{{1, {"nccl_all_reduce"}}}));
 }
 
+TEST(RunPlan, FindsALibraryWhoseLastSumsAreThoseOfBefore) {
+  const auto found = run_with({.nccl_rests = true}, {Step::nccl});
+  ASSERT_EQ(found.size(), 4U);
+  for (const auto& one : found) EXPECT_EQ(one.outcome, Outcome::wrong) << one.reason;
+}
+
+TEST(RunPlan, HasNothingToTestWhereTheLibraryDoesNotStart) {
+  Cards cards;
+  for (const std::uint32_t index : {0U, 1U})
+    cards.push_back(small_card({.nccl_refuses = true}, index));
+  for (const auto& one : check_nccl(cards)) {
+    EXPECT_EQ(one.outcome, Outcome::absent);
+    EXPECT_EQ(one.reason, "simulated NCCL: it does not start");
+  }
+}
+
 TEST(RunPlan, TellsHowFastTheLibraryIsBesideOurs) {
   const auto found = run_with({}, {Step::peers, Step::nccl});
   JudgeInput input;

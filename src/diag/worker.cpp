@@ -3,12 +3,19 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <optional>
 #include <thread>
+#include <utility>
 
+#include "base/clock.h"
 #include "base/waker.h"
 #include "device/probe/packet.h"
 #include "diag/cuda_card.h"
@@ -26,21 +33,40 @@ void send_message(int fd, const Message& message) {
   ::send(fd, packet.data(), packet.size(), MSG_NOSIGNAL);
 }
 
-// Sets `stop` when the other end goes away. The thread ends with it, or when it is destroyed.
+// Sets `stop` when the other end goes away, or says no more. Where the worker has not ended `within` then, it leaves here: the
+// thread that is in the driver can't be joined, and nobody may be left who would kill this process, whose memory would stay
+// taken. The watch ends with that, or when it is destroyed.
 class EndWatch {
  public:
-  EndWatch(int fd, std::atomic<bool>& stop)
-      : thread_([fd, &stop, this] {
-          std::array<pollfd, 2> waiting = {{{fd, POLLIN, 0}, {waker_.fd(), POLLIN, 0}}};
-          while (::poll(waiting.data(), waiting.size(), -1) < 0 && errno == EINTR) {
-          }
-          if (waiting[0].revents != 0) stop = true;
+  EndWatch(int fd, Nanoseconds within, std::atomic<bool>& stop)
+      : thread_([fd, within, &stop, this] {
+          if (!wait_for(fd, Nanoseconds(-1))) return;
+          stop = true;
+          if (wait_for(-1, within)) ::_exit(left_status);
         }) {}
   ~EndWatch() { waker_.wake(); }
   EndWatch(const EndWatch&) = delete;
   EndWatch& operator=(const EndWatch&) = delete;
 
  private:
+  static constexpr int left_status = 2;
+
+  // Until `fd` has something, or the time is over (negative: it never is); false: the watch is not needed any more.
+  bool wait_for(int fd, Nanoseconds time) {
+    std::array<pollfd, 2> waiting = {{{fd, POLLIN, 0}, {waker_.fd(), POLLIN, 0}}};
+    const auto until = system_clock().monotonic() + time;
+    while (true) {
+      const auto left = until - system_clock().monotonic();
+      const int limit = time < Nanoseconds{0}
+                            ? -1
+                            : static_cast<int>(std::max<std::int64_t>(
+                                  std::chrono::ceil<Milliseconds>(left).count(), 0));
+      const int seen = ::poll(waiting.data(), waiting.size(), limit);
+      if (seen < 0 && errno == EINTR) continue;
+      return waiting[1].revents == 0;
+    }
+  }
+
   Waker waker_;
   std::jthread thread_;
 };
@@ -87,6 +113,11 @@ int run_worker(int fd) {
   auto message = decode(*packet);
   if (!message || !std::holds_alternative<Plan>(*message)) return 2;
   const Plan& plan = std::get<Plan>(*message);
+  std::atomic<bool> stop = false;
+  // From here on a call of the driver may not come back.
+  const auto within = std::chrono::duration_cast<Nanoseconds>(
+      std::chrono::duration<double>(plan.ends_within_seconds));
+  std::optional<EndWatch> watch(std::in_place, fd, within, stop);
   Opened opened;
   const auto cards = open_cards(plan, opened);
   if (!cards) {
@@ -94,11 +125,8 @@ int run_worker(int fd) {
     return 1;
   }
   send_message(fd, opened);
-  std::atomic<bool> stop = false;
-  {
-    const EndWatch watch(fd, stop);
-    run_plan(plan, *cards, [fd](const Message& told) { send_message(fd, told); }, stop);
-  }
+  run_plan(plan, *cards, [fd](const Message& told) { send_message(fd, told); }, stop);
+  watch.reset();
   send_message(fd, Ended{stop ? "asked to stop" : ""});
   return 0;
 }

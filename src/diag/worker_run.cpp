@@ -38,7 +38,7 @@ class WorkerRun {
                                    .environment = options_.environment});
     if (!process) {
       report_.problem = process.error().describe();
-    } else if (!process->send(encode(plan_))) {
+    } else if (!process->send(encode(told_plan()))) {
       report_.problem = "the worker took no plan";
     } else {
       if (watch_.on_started) watch_.on_started(process->pid());
@@ -50,6 +50,12 @@ class WorkerRun {
   }
 
  private:
+  [[nodiscard]] Plan told_plan() const {
+    Plan out = plan_;
+    out.ends_within_seconds = static_cast<double>(options_.kill_after.count()) * 1e-9;
+    return out;
+  }
+
   void look(Process& process) {
     pollfd waiting{process.socket(), POLLIN, 0};
     ::poll(&waiting, 1, look_milliseconds);
@@ -175,14 +181,17 @@ class WorkerRun {
   void say_what_is_missing() {
     for (std::size_t i = 0; i < plan_.cards.size(); ++i) {
       const std::uint32_t gpu = plan_.cards[i].index;
+      bool whole = true;
       for (const auto& row : test_rows()) {
         if (std::ranges::find(plan_.steps, row.step) == plan_.steps.end()) continue;
         const bool told = std::ranges::any_of(report_.found, [&](const Measurement& one) {
           return one.gpu == gpu && one.test == row.name;
         });
-        if (!told)
-          report_.found.push_back(missing(row, gpu, i < unopened_.size() ? unopened_[i] : ""));
+        if (told) continue;
+        whole = whole && row.step == Step::nccl;
+        report_.found.push_back(missing(row, gpu, i < unopened_.size() ? unopened_[i] : ""));
       }
+      if (whole) report_.whole.insert(gpu);
     }
   }
   [[nodiscard]] Measurement missing(const TestRow& row, std::uint32_t gpu,

@@ -2,7 +2,9 @@
 // no card hang it. Nothing here touches a card.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,7 +22,8 @@ struct WorkerOptions {
   Nanoseconds open_within =
       Seconds(60);  // until the cards are open: a driver without persistence loads its firmware
   // A driver call may take 45 s before the driver itself gives it up, and a process that is killed in one has frozen cards
-  // (docs/specs/probe.md): no step is given up before this, and the worker, once asked to end, has these two.
+  // (docs/specs/probe.md): no step is given up before this, and the worker, once asked to end, has these two. After the second
+  // it ends by itself, too: nobody may be left who would kill it.
   Nanoseconds least_allowed = Seconds(60);
   Nanoseconds term_after = Seconds(60);
   Nanoseconds kill_after = Seconds(120);
@@ -31,6 +34,8 @@ struct RunReport {
   std::vector<std::string> notes;
   std::string problem;   // why the run as a whole could not be; empty: it could
   bool stopped = false;  // by `stop`
+  // Indexes of the cards of which the worker told every test of the plan; NCCL's, which is never needed, is not asked about.
+  std::set<std::uint32_t> whole;
 };
 
 struct RunWatch {
