@@ -350,6 +350,7 @@ void Agent::schedule_tests(const Settings& settings) {
       .incidents = [this] { return incidents_.kept(); },
       .in_maintenance = [this] { return incidents_.maintenance().has_value(); },
       .tell = [this](std::vector<Finding> found) { incidents_.set_tested(std::move(found)); },
+      .show = [this](TestSchedule tests) { store_.on_tests(std::move(tests)); },
       .settings = settings,
       .data = data_->path()});
   diag_schedule_->start();

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "api/text_table.h"
-#include "db/diag_db.h"
 #include "diag/report.h"
 #include "verbs.h"
 
@@ -42,7 +42,7 @@ void write_row(JsonWriter& json, const db::DiagRow& row) {
   number("value", row.value);
   json.member_or_null("unit", row.unit);
   number("power_watts", row.power_watts);
-  json.member("reason", row.reason).end_object();
+  json.member("reason", row.reason).member("made_level", row.made_level).end_object();
 }
 
 void print_rows(const std::vector<db::DiagRow>& rows) {
@@ -62,6 +62,11 @@ void print_rows(const std::vector<db::DiagRow>& rows) {
 
 }  // namespace
 
+db::DiagGpu kept_as(const diag::CardTraits& card, const std::vector<diag::CardTraits>& cards) {
+  const bool shared = std::ranges::count(cards, card.serial, &diag::CardTraits::serial) > 1;
+  return {card.uuid, shared ? "" : card.serial};
+}
+
 Result<diag::Earlier> DiagHistory::earlier(const std::vector<diag::CardTraits>& cards) const {
   diag::Earlier out;
   if (!is_there(file_)) return out;
@@ -69,7 +74,7 @@ Result<diag::Earlier> DiagHistory::earlier(const std::vector<diag::CardTraits>& 
   if (!file) return fail(file.error());
   for (const auto& card : cards) {
     // Every test of some runs; what failed or was not made is passed over.
-    const auto rows = (*file)->find({.card = diag::key_of(card), .most = 100 * compared_results});
+    const auto rows = (*file)->find({.gpu = kept_as(card, cards), .most = 100 * compared_results});
     if (!rows) return fail(rows.error());
     for (const auto& row : *rows) {
       auto& values = out[{diag::key_of(card), row.test}];
@@ -81,12 +86,14 @@ Result<diag::Earlier> DiagHistory::earlier(const std::vector<diag::CardTraits>& 
 }
 
 Result<void> DiagHistory::keep(const std::vector<diag::TestResult>& results,
-                               const store::Snapshot& snapshot, const std::string& started) const {
+                               const store::Snapshot& snapshot, const std::string& started,
+                               const std::map<std::uint32_t, int>& made) const {
   std::vector<db::DiagRow> rows;
   for (const auto& one : results) {
     if (!one.gpu) continue;
+    const auto level = made.find(*one.gpu);
     rows.push_back({.started = started,
-                    .card = diag::key_of({.uuid = one.uuid, .serial = one.serial}),
+                    .card = one.serial.empty() ? one.uuid : one.serial,
                     .uuid = one.uuid,
                     .product = product_of(snapshot, one.uuid),
                     .driver = snapshot.driver ? snapshot.driver->driver_version : "",
@@ -96,7 +103,8 @@ Result<void> DiagHistory::keep(const std::vector<diag::TestResult>& results,
                     .value = one.value,
                     .unit = one.unit,
                     .power_watts = one.power_watts,
-                    .reason = one.reason});
+                    .reason = one.reason,
+                    .made_level = level == made.end() ? 0 : level->second});
   }
   std::error_code problem;
   std::filesystem::create_directories(std::filesystem::path(file_).parent_path(), problem);

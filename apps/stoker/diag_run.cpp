@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include "api/text_table.h"
@@ -28,6 +30,7 @@
 #include "diag_scope.h"
 #include "diag_state.h"
 #include "diag_yield.h"
+#include "model/test_schedule.h"
 #include "signals.h"
 #include "verbs.h"
 
@@ -119,18 +122,19 @@ class DiagRun {
     settings.set(config::OptionId::sample_period_processes, Nanoseconds(processes_every), {});
     if (flags_.while_idle) ::setpriority(PRIO_PROCESS, 0, lowest_priority);
     auto node = DiagNode::open(settings, folder.path(), leave_it_);
-    if (!node) return complain(node.error().describe());
-    if (auto ok = folder.make_idle(); !ok) return complain(ok.error().describe());
+    if (!node) return refuse(node.error().describe());
+    if (auto ok = folder.make_idle(); !ok) return refuse(ok.error().describe());
     const auto snapshot = first_snapshot(**node, stop_);
     facts_.hostname = (*node)->hostname();
     facts_.simulated = store::is_simulated(snapshot).value_or(false);
+    if (stopped_) return end();  // which cards are there may not be known yet
     if (snapshot.source.state == device::SourceState::library_missing) {
-      return complain(
+      return refuse(
           "there is no NVIDIA driver on this machine, so there is nothing to test; simulated "
           "cards: --sim hgx-h100");
     }
     const auto gpus = chosen_gpus(flags_, snapshot);
-    if (!gpus) return complain(gpus.error().message());
+    if (!gpus) return refuse(gpus.error().message());
     if (!choice_.steps.empty())
       load_.emplace(**node, settings_, look_once(snapshot, settings_, *gpus));
     if (choice_.state) add_state(**node, *gpus);
@@ -143,13 +147,20 @@ class DiagRun {
       if (const auto refused = run_steps(**node, *gpus)) return *refused;
     }
     if (choice_.steps.empty() && flags_.while_idle) keep(snapshot);
-    if (stopped_) facts_.notes.emplace_back("stopped before the end");
-    facts_.seconds = static_cast<double>((system_clock().monotonic() - began_).count()) * 1e-9;
-    print();
-    return stopped_ ? exit_could_not : exit_code_of(results_);
+    return end();
   }
 
  private:
+  // Tells what there is; the exit code.
+  int end() {
+    if (stopped_) facts_.notes.emplace_back("stopped before the end");
+    facts_.seconds = static_cast<double>((system_clock().monotonic() - began_).count()) * 1e-9;
+    print();
+    const int code = stopped_ ? exit_could_not : exit_code_of(results_);
+    if (code == exit_could_not) tell_end();
+    return code;
+  }
+
   void add_state(const DiagNode& node, const std::vector<std::uint32_t>& gpus) {
     results_ = look_until_sure(node, settings_, gpus, stop_).states;
     results_.insert(results_.begin() + 1, cuda_library(facts_.simulated));
@@ -162,8 +173,9 @@ class DiagRun {
     if (stopped_) return std::nullopt;
     auto scope = scope_of(flags_, choice_, snapshot, gpus);
     const auto plan = make_plan(flags_, choice_, snapshot, gpus, scope.testable);
-    if (!plan) return complain(plan.error().message());
+    if (!plan) return refuse(plan.error().message());
     for (const auto& line : scope.users) complain(line);
+    if (!scope.users.empty() && given_up_.empty()) given_up_ = scope.users.front();
     if (!scope.users.empty())
       complain("in use, so nothing was tested; --allow-busy tests all the same");
     std::ranges::move(scope.hindered, std::back_inserter(results_));
@@ -208,9 +220,11 @@ class DiagRun {
     load_->end();
     std::this_thread::sleep_for(after_load);
     std::ranges::move(report.notes, std::back_inserter(facts_.notes));
+    whole_ = std::move(report.whole);
     if (!report.problem.empty()) facts_.notes.push_back(report.problem);
     if (!stopped_) yields.look(node.with_new_processes(processes_within, stop_), true);
     if (!flags_.allow_busy && !stopped_) user_ = yields.user();
+    if (given_up_.empty()) given_up_ = user_;
     const bool shared = flags_.allow_busy || !user_.empty();
     std::vector<TestResult> of_cards = judged(report.found, snapshot, node.samples(),
                                               {.others = yields.others_used(), .tested = shared});
@@ -226,7 +240,8 @@ class DiagRun {
     if (yielded_) return false;
     auto why = yields.reason();
     if (why.empty()) return false;
-    facts_.notes.push_back("given up: " + std::move(why));
+    facts_.notes.push_back("given up: " + why);
+    given_up_ = std::move(why);
     stopped_ = yielded_ = true;
     return true;
   }
@@ -303,9 +318,46 @@ class DiagRun {
   void keep(const store::Snapshot& snapshot) {
     const bool sound = flags_.injections.empty() && flags_.faults.empty();
     if (!history_ || stopped_ || !sound || !user_.empty()) return;
-    if (auto ok = history_->keep(results_, snapshot, facts_.started); !ok) {
+    if (auto ok = history_->keep(results_, snapshot, facts_.started, made_levels()); !ok) {
       facts_.notes.push_back("results are not kept: " + ok.error().describe());
     }
+  }
+
+  // By card, the level whose tests this run has made as they are meant: all of them, by a worker that told each, and at least
+  // one that says how the card is.
+  [[nodiscard]] std::map<std::uint32_t, int> made_levels() const {
+    std::map<std::uint32_t, int> out;
+    if (!flags_.tests.empty() || flags_.memory_share < DiagFlags::usual_memory_share) return out;
+    for (const auto& one : results_) {
+      if (!one.gpu || one.verdict == Verdict::not_tested || one.is_beside) continue;
+      const bool is_made = flags_.level == 1 || (one.level == 2 && whole_.contains(*one.gpu));
+      if (is_made) out[*one.gpu] = flags_.level;
+    }
+    return out;
+  }
+
+  // What can't be begun; the exit code.
+  int refuse(const std::string& why) const {
+    tell(TestRunEnd::not_made, why);
+    return complain(why);
+  }
+  // Of a run whose exit code says too little.
+  void tell_end() const {
+    if (stopped_ || !given_up_.empty())
+      return tell(TestRunEnd::given_up, given_up_.empty() ? "it was asked to end" : given_up_);
+    auto hindered = std::ranges::find_if(
+        results_, [](const TestResult& one) { return one.hindered && one.level == 2; });
+    if (hindered == results_.end())
+      hindered = std::ranges::find_if(results_, &TestResult::hindered);
+    const std::string why = hindered == results_.end() ? "there was nothing to test"
+                                                       : hindered->name + ": " + hindered->reason;
+    tell(made_levels().empty() ? TestRunEnd::not_made : TestRunEnd::hindered, why);
+  }
+  // One packet: a word, a blank, and why. Whoever started this may be gone.
+  void tell(TestRunEnd end, const std::string& why) const {
+    if (flags_.tell_fd < 0) return;
+    const std::string packet = fmt::format("{} {}", to_string(end), why);
+    ::send(flags_.tell_fd, packet.data(), packet.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   }
 
   void print() const {
@@ -356,8 +408,10 @@ class DiagRun {
   diag::ReportFacts facts_;
   std::vector<TestResult> results_;
   std::optional<DiagHistory> history_;
-  std::optional<DiagLoad> load_;  // of a run with active tests
-  std::string folder_;            // of a simulated node; empty: this machine's cards
+  std::optional<DiagLoad> load_;   // of a run with active tests
+  std::string folder_;             // of a simulated node; empty: this machine's cards
+  std::set<std::uint32_t> whole_;  // cards of which the worker told everything
+  std::string given_up_;           // why; empty: it was not
   std::string user_;  // of a card that was tested, who came meanwhile; empty: nobody did
   const int parent_ = flags_.started_by == 0 ? ::getppid() : flags_.started_by;
   Signals signals_;
@@ -367,7 +421,8 @@ class DiagRun {
   const AskedToStop stop_ = [this] {
     heard_signal();
     if (!stopped_ && flags_.while_idle && ::getppid() != parent_) {
-      facts_.notes.emplace_back("given up: whoever started this is gone");
+      given_up_ = starter_gone;
+      facts_.notes.push_back("given up: " + given_up_);
       stopped_ = true;
     }
     return stopped_;

@@ -6,16 +6,17 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
-#include <set>
 #include <utility>
 
 #include "base/log.h"
 #include "base/replace_file.h"
 #include "base/sleep.h"
 #include "base/write_all.h"
+#include "device/probe/packet.h"
 #include "diag/judge.h"
-#include "diag/test_row.h"
-#include "event/log_time.h"
+#include "diag_findings.h"
+#include "diag_history.h"
+#include "diag_plan.h"
 
 namespace stoker::app {
 namespace {
@@ -32,11 +33,6 @@ constexpr Nanoseconds again_after = Seconds(3600);
 // Of one card: the tests of some ten runs.
 constexpr std::size_t rows_read = 400;
 
-std::optional<WallTime> time_of(std::string_view text) {
-  event::LogTime time;
-  return event::take_iso_time(text, time) ? time.wall : std::nullopt;
-}
-
 // Another one whenever somebody has written it.
 std::string state_of_file(const std::string& path) {
   std::string out;
@@ -49,57 +45,27 @@ std::string state_of_file(const std::string& path) {
   return out;
 }
 
-std::string key_of(const store::GpuSnapshot& gpu) {
-  return diag::key_of({.uuid = gpu.info.uuid, .serial = gpu.info.serial});
-}
-
 // As Process::poll_exit() says it.
 std::string exited_with(int status) { return fmt::format("exited with status {}", status); }
 
-bool is_state(const std::string& test) { return test.starts_with("state_"); }
-
-constexpr const char* not_made_rule = "diag-not-made";
-// The first time may be anything.
-constexpr int told_from = 2;
-
-// Does it say how the card is? `active`: by a test that made it work; what came over it meanwhile is none.
-bool is_verdict(const db::DiagRow& row, bool active) {
-  if (row.verdict == "not_tested" || row.test.starts_with("load_")) return false;
-  return !active || !is_state(row.test);
+db::DiagGpu rows_of(const store::GpuSnapshot& gpu, const store::Snapshot& snapshot) {
+  const auto cards = traits_of(snapshot, false);
+  const auto card = std::ranges::find(cards, gpu.info.index, &diag::CardTraits::gpu);
+  return card == cards.end() ? db::DiagGpu{gpu.info.uuid, ""} : kept_as(*card, cards);
 }
 
-// Of rows of which none has a verdict.
-std::string reason_of(const std::vector<db::DiagRow>& rows) {
-  const auto why = std::ranges::find_if(rows, [](const db::DiagRow& row) {
-    return !is_state(row.test) && row.verdict == "not_tested" && !row.reason.empty();
-  });
-  return why == rows.end() ? "no test of its level was made" : why->reason;
+// The agent's variables would go before the file, in which its flags are too.
+std::vector<std::string> option_variables() {
+  std::vector<std::string> out;
+  out.reserve(config::all_options().size());
+  for (const auto& row : config::all_options()) out.push_back(row.environment());
+  return out;
 }
 
-// A test failed, and nothing of it is in diag.db.
-Finding failed_unkept(const store::GpuSnapshot& gpu, const DiagScheduleParts& parts) {
-  const std::string again = fmt::format("stoker diag --level {} --gpu {}",
-                                        parts.settings.text(OptionId::diag_level), gpu.info.uuid);
-  return {.rule = "diag-failed",
-          .severity = Severity::error,
-          .entity = {EntityKind::gpu, gpu.info.uuid},
-          .message = fmt::format("GPU {} ({}) or its node failed a test, and which is not kept",
-                                 gpu.info.index, gpu.info.pci.sysfs()),
-          .fix = fmt::format("Run {} and see which; look whether {}/diag.db can be written", again,
-                             parts.data),
-          .source = "docs/specs/diag.md"};
-}
-
-// A test of links needs other cards to pass.
-std::string run_that_repeats(const std::vector<const db::DiagRow*>& failed,
-                             const std::string& uuid) {
-  const bool of_links = std::ranges::any_of(failed, [](const db::DiagRow* row) {
-    const auto* test = diag::find_test(row->test);
-    return test != nullptr && diag::is_of_all_cards(test->step);
-  });
-  return of_links ? "Take the work off all cards of the node and repeat stoker diag --level 2 "
-                    "without --gpu"
-                  : "Take the work off it and repeat stoker diag --level 2 --gpu " + uuid;
+// What the child has said of its end.
+std::string heard(const Process& child) {
+  const auto packet = device::probe::receive_packet(child.socket(), device::probe::Wait::no);
+  return packet ? *packet : std::string();
 }
 
 }  // namespace
@@ -108,43 +74,10 @@ bool has_diag_schedule(const config::Settings& settings) {
   return settings.duration(OptionId::diag_idle) > Nanoseconds{0};
 }
 
-std::optional<Finding> failed_tests(const store::GpuSnapshot& gpu,
-                                    const std::vector<db::DiagRow>& rows) {
-  std::set<std::string> known;
-  std::vector<const db::DiagRow*> failed;
-  for (const auto& row : rows) {
-    // A test that was not made says nothing, neither for nor against.
-    if (is_state(row.test) || row.verdict == "not_tested" || !known.insert(row.test).second)
-      continue;
-    if (row.verdict == "fail") failed.push_back(&row);
-  }
-  if (failed.empty()) return std::nullopt;
-  const auto& first = *failed.front();
-  Finding out{
-      .rule = "diag-failed",
-      .severity = Severity::error,
-      .since = time_of(first.started),
-      .entity = {EntityKind::gpu, gpu.info.uuid},
-      .message = fmt::format(
-          "GPU {} ({}) failed {}{}: {}", gpu.info.index, gpu.info.pci.sysfs(), first.test,
-          failed.size() == 1 ? std::string() : fmt::format(" and {} more tests", failed.size() - 1),
-          first.reason),
-      .cause = "An active test found it too slow, or wrong in what it does",
-      .action = Action::field_diag,
-      .fix = fmt::format(
-          "{}: a test that passes then is no finding any more; if it fails again, run NVIDIA's "
-          "field diagnostic",
-          run_that_repeats(failed, gpu.info.uuid)),
-      .source = "docs/specs/diag.md"};
-  out.evidence.reserve(failed.size());
-  for (const auto* row : failed)
-    out.evidence.push_back(fmt::format("{} {}: {}", row->started, row->test, row->reason));
-  return out;
-}
-
 DiagSchedule::DiagSchedule(DiagScheduleParts parts)
     : parts_(std::move(parts)),
       config_file_(parts_.data + "/diag-schedule.yaml"),
+      level_(parts_.settings.text(OptionId::diag_level) == "2" ? 2 : 1),
       watch_({.idle = parts_.settings.duration(OptionId::diag_idle),
               .every = parts_.settings.duration(OptionId::diag_every),
               .spread = true}) {}
@@ -161,22 +94,27 @@ void DiagSchedule::stop() {
 }
 
 void DiagSchedule::run(const std::stop_token& stop) {
-  const auto idle = parts_.settings.duration(OptionId::diag_idle);
-  const Nanoseconds every = std::clamp<Nanoseconds>(idle / 9, Milliseconds(100), results_every);
   do {
     const auto snapshot = parts_.snapshot();
     read_results(snapshot);
-    const bool in_maintenance = parts_.in_maintenance();
-    auto out_of_reach = held(snapshot);
-    for (const auto& gpu : snapshot.gpus) {
-      const auto until = not_before_.find(gpu.info.uuid);
-      const bool waits = until != not_before_.end() && system_clock().monotonic() < until->second;
-      // A card is idle from the end of a maintenance on.
-      if (in_maintenance || waits) out_of_reach.insert(gpu.info.uuid);
-    }
-    const auto due = watch_.look({snapshot, std::move(out_of_reach), tested_});
-    if (due && unread_.empty() && !in_maintenance) test(*due, stop);
-  } while (sleep_unless_stopped(stop, every));
+    const auto seen = look(snapshot);
+    if (seen.due) test(*seen.due, stop);
+  } while (sleep_unless_stopped(stop, look_every()));
+}
+
+Nanoseconds DiagSchedule::look_every() const {
+  const auto idle = parts_.settings.duration(OptionId::diag_idle);
+  return std::clamp<Nanoseconds>(idle / 9, Milliseconds(100), results_every);
+}
+
+diag::IdleLook DiagSchedule::look(const store::Snapshot& snapshot) {
+  std::map<std::string, WallTime> tested;
+  for (const auto& [uuid, card] : cards_) {
+    if (card.tested) tested[uuid] = *card.tested;
+  }
+  auto seen = watch_.look({snapshot, held(snapshot), std::move(tested), not_before_});
+  show(seen);
+  return seen;
 }
 
 // Also what somebody has tested by hand since.
@@ -185,7 +123,7 @@ void DiagSchedule::read_results(const store::Snapshot& snapshot) {
   std::error_code none;
   if (snapshot.gpus.empty()) return;
   if (!std::filesystem::exists(path, none)) {
-    if (!std::exchange(unread_, "").empty()) tell();
+    if (!std::exchange(unread_, "").empty()) tell(snapshot);
     return;
   }
   std::string seen = state_of_file(path) + std::to_string(snapshot.gpus.size());
@@ -193,13 +131,13 @@ void DiagSchedule::read_results(const store::Snapshot& snapshot) {
   auto file = db::DiagDb::open(path);
   std::vector<Finding> found;
   for (const auto& gpu : snapshot.gpus) {
-    if (!file || key_of(gpu).empty()) continue;
-    const auto rows = (*file)->find({.card = key_of(gpu), .most = rows_read});
+    if (!file || gpu.info.uuid.empty()) continue;
+    const auto rows = (*file)->find({.gpu = rows_of(gpu, snapshot), .most = rows_read});
     if (!rows) {
       file = fail(rows.error());
       continue;
     }
-    note_tested(gpu.info.uuid, *rows);
+    take_rows(gpu.info.uuid, *rows);
     if (auto failed = failed_tests(gpu, *rows)) found.push_back(std::move(*failed));
   }
   if (!file) {
@@ -207,62 +145,115 @@ void DiagSchedule::read_results(const store::Snapshot& snapshot) {
     if (why == unread_) return;
     log::warning("diag_results_unread", {{"reason", why}});
     unread_ = std::move(why);
-    return tell();
+    return tell(snapshot);
   }
+  if (!std::exchange(has_turns_, true)) take_turns(**file);
   unread_.clear();
   seen_ = std::move(seen);
   failed_ = std::move(found);
-  tell();
+  tell(snapshot);
 }
 
-void DiagSchedule::note_tested(const std::string& uuid, const std::vector<db::DiagRow>& rows) {
-  const bool active = parts_.settings.text(OptionId::diag_level) != "1";
-  const auto last =
-      std::ranges::find_if(rows, [&](const db::DiagRow& row) { return is_verdict(row, active); });
-  const auto at = last == rows.end() ? std::nullopt : time_of(last->started);
+// Only a run that made all tests of the level is a test of it.
+void DiagSchedule::take_rows(const std::string& uuid, const std::vector<db::DiagRow>& rows) {
+  const auto last = std::ranges::find_if(
+      rows, [this](const db::DiagRow& row) { return row.made_level >= level_; });
+  const auto at = last == rows.end() ? std::nullopt : kept_time(last->started);
   if (!at) return;
-  auto& tested = tested_[uuid];
-  if (tested.since_epoch < at->since_epoch) tested = *at;
-  const auto trouble = troubles_.find(uuid);
-  if (trouble != troubles_.end() && trouble->second.at.since_epoch < at->since_epoch)
-    troubles_.erase(trouble);
+  auto& card = cards_[uuid];
+  if (!card.tested || card.tested->since_epoch < at->since_epoch) card.tested = *at;
 }
 
-void DiagSchedule::tell() {
+// How the runs before this agent's start ended.
+void DiagSchedule::take_turns(db::DiagDb& file) {
+  const auto turns = file.turns();
+  if (!turns) return;
+  for (const auto& turn : *turns) {
+    const auto end = test_run_end_of(turn.end);
+    const auto began = kept_time(turn.began);
+    if (!end || !began) continue;
+    cards_[turn.uuid].runs.push_back({.began = *began,
+                                      .end = *end,
+                                      .reason = turn.reason,
+                                      .in_a_row = turn.in_a_row,
+                                      .kept = turn.kept});
+  }
+  for (auto& [uuid, card] : cards_) std::ranges::sort(card.runs, {}, &TestRun::began);
+}
+
+void DiagSchedule::tell(const store::Snapshot& snapshot) {
   auto found = failed_;
-  for (const auto& [uuid, trouble] : troubles_) {
-    if (trouble.finding.rule == "diag-failed" || trouble.times >= told_from)
-      found.push_back(trouble.finding);
+  for (auto& [uuid, card] : cards_) {
+    // Whoever has tested it since, it can be tested.
+    std::erase_if(card.runs, [&](const TestRun& run) {
+      return !is_made(run.end) && card.tested && run.began < *card.tested;
+    });
+    const auto* gpu = store::gpu_with(snapshot, uuid);
+    if (gpu == nullptr) continue;
+    auto problem =
+        run_problem(*gpu, card.runs, parts_.settings.text(OptionId::diag_level), parts_.data);
+    if (problem) found.push_back(std::move(*problem));
   }
-  if (!unread_.empty()) {
-    found.push_back(
-        {.rule = "diag-unread",
-         .entity = {EntityKind::node, ""},
-         .message = fmt::format("No idle GPU is tested: diag.db can't be read: {}", unread_),
-         .fix = fmt::format("Put {}/diag.db aside, or set diag.idle to 0s", parts_.data),
-         .source = "docs/specs/diag.md"});
-  }
+  if (!unread_.empty()) found.push_back(results_unread(unread_, parts_.data));
   parts_.tell(std::move(found));
 }
 
-// Cards that an incident is about, or a link of theirs.
-std::set<std::string> DiagSchedule::held(const store::Snapshot& snapshot) const {
-  std::set<std::string> out;
+void DiagSchedule::show(const diag::IdleLook& seen) {
+  const auto& settings = parts_.settings;
+  TestSchedule out{.level = level_,
+                   .idle = settings.duration(OptionId::diag_idle),
+                   .every = settings.duration(OptionId::diag_every)};
+  out.cards.reserve(seen.cards.size());
+  for (const auto& [uuid, idle] : seen.cards) {
+    const auto& card = cards_[uuid];
+    CardTests one{.uuid = uuid,
+                  .state = idle.now.state,
+                  .why = idle.now.why,
+                  .tested = card.tested,
+                  .next = idle.next};
+    if (uuid == running_) {
+      one.state = TestState::runs;
+      one.why.clear();
+      one.next.reset();
+    }
+    if (!card.runs.empty()) one.last = card.runs.back();
+    out.cards.push_back(std::move(one));
+  }
+  if (parts_.show) parts_.show(std::move(out));
+}
+
+// Cards that nobody is to touch: in a maintenance all, else those that an incident is about, or a link of theirs.
+std::map<std::string, diag::Obstacle> DiagSchedule::held(const store::Snapshot& snapshot) const {
+  std::map<std::string, diag::Obstacle> out;
+  const auto hold = [&](TestState state, const std::string& why) {
+    for (const auto& gpu : snapshot.gpus) out.try_emplace(gpu.info.uuid, state, why);
+  };
+  // A card is idle from the end of a maintenance on.
+  if (parts_.in_maintenance()) hold(TestState::maintenance, "a maintenance is planned");
   for (const auto& incident : parts_.incidents()) {
     // Nothing is wrong with a card that could not be tested; it is tried again.
-    if (incident.state == IncidentState::resolved || incident.cause == not_made_rule) continue;
+    if (incident.state == IncidentState::resolved || incident.cause == diag_not_made_rule) continue;
     for (const auto& gpu : snapshot.gpus) {
       const auto& uuid = gpu.info.uuid;
       if (incident.pci == gpu.info.pci.sysfs() || incident.entity.id == uuid ||
-          incident.entity.id.starts_with(uuid + "/"))
-        out.insert(uuid);
+          incident.entity.id.starts_with(uuid + "/")) {
+        out.try_emplace(uuid, TestState::incident,
+                        fmt::format("incident {} ({}) is about it", incident.id, incident.cause));
+      }
     }
   }
+  if (!unread_.empty()) hold(TestState::unread, "diag.db can't be read: " + unread_);
   return out;
 }
 
-bool DiagSchedule::may_go_on(const std::string& uuid) const {
-  return !parts_.in_maintenance() && !held(parts_.snapshot()).contains(uuid);
+std::string DiagSchedule::wanted(const std::string& uuid) const {
+  const auto snapshot = parts_.snapshot();
+  const auto obstacles = held(snapshot);
+  const auto held = obstacles.find(uuid);
+  // What can't be read now was read when the test was begun.
+  if (held != obstacles.end() && held->second.state != TestState::unread) return held->second.why;
+  const auto pods = diag::pods_of(uuid, snapshot);
+  return pods ? pods->why : "";
 }
 
 void DiagSchedule::test(const std::string& uuid, const std::stop_token& stop) {
@@ -286,12 +277,13 @@ void DiagSchedule::test(const std::string& uuid, const std::stop_token& stop) {
   auto child = Process::spawn({.program = parts_.program,
                                .name = "stoker diag",
                                .arguments = std::move(arguments),
-                               .tell_socket = false});
+                               .without = option_variables()});
   if (!child) return judge({.uuid = uuid, .began = began, .how = child.error().describe()});
   log::info("diag_begins", {{"gpu", uuid}, {"level", settings.text(OptionId::diag_level)}});
+  running_ = uuid;
   auto run = watch(*child, uuid, stop);
+  running_.clear();
   run.began = began;
-  log::info("diag_ended", {{"gpu", uuid}, {"how", run.how}});
   if (const auto removed = remove_file(config_file_); !removed)
     log::warning("diag_options_left", {{"reason", removed.error().describe()}});
   judge(run);
@@ -301,16 +293,16 @@ DiagSchedule::Run DiagSchedule::watch(Process& child, const std::string& uuid,
                                       const std::stop_token& stop) {
   Run out{.uuid = uuid};
   const auto began = system_clock().monotonic();
-  auto looked = began;
+  std::optional<MonotonicTime> looked;
   std::optional<MonotonicTime> asked;
   int sent = 0;
   std::optional<std::string> how;
   while (!(how = child.poll_exit())) {
     const auto now = system_clock().monotonic();
-    const bool is_unwanted = stop.stop_requested() || !may_go_on(uuid);
-    out.is_asked = out.is_asked || is_unwanted;
-    out.is_late = out.is_late || (now - began > parts_.run_within && !out.is_asked);
-    if (!asked && (is_unwanted || out.is_late)) asked = now;
+    if (out.asked_for.empty())
+      out.asked_for = stop.stop_requested() ? "the agent ends" : wanted(uuid);
+    out.is_late = out.is_late || (now - began > parts_.run_within && out.asked_for.empty());
+    if (!asked && (!out.asked_for.empty() || out.is_late)) asked = now;
     const bool is_over = asked && now - *asked > parts_.killed_after;
     const int due = is_over ? SIGKILL : asked ? SIGTERM : 0;
     if (due != sent) child.signal(due);
@@ -318,70 +310,92 @@ DiagSchedule::Run DiagSchedule::watch(Process& child, const std::string& uuid,
     const auto limit =
         stop.stop_requested() ? child_ends_within : parts_.killed_after + child_ends_within;
     if (asked && now - *asked > limit) break;
-    if (now - looked > results_every) {
-      read_results(parts_.snapshot());
+    if (!looked || now - *looked > look_every()) {
+      const auto snapshot = parts_.snapshot();
+      if (looked) read_results(snapshot);
+      look(snapshot);
       looked = now;
     }
     std::this_thread::sleep_for(child_look);
   }
   out.how = how.value_or("it is left to end by itself");
+  out.told = heard(child);
   return out;
 }
 
-std::vector<db::DiagRow> DiagSchedule::rows_since(const store::GpuSnapshot& gpu,
-                                                  WallTime began) const {
+// What it has come to, but for how often.
+TestRun DiagSchedule::judged(const Run& run, const store::Snapshot& snapshot) const {
+  TestRun out{.began = run.began, .reason = run.how};
+  const auto blank = std::min(run.told.find(' '), run.told.size());
+  const auto told = test_run_end_of(run.told.substr(0, blank));
+  const bool failed = run.how == exited_with(1);
+  if (failed || run.how == exited_with(0)) {
+    out.end = failed ? TestRunEnd::failed : TestRunEnd::passed;
+    out.reason.clear();
+  } else if (!run.asked_for.empty()) {
+    out.end = TestRunEnd::given_up;
+    out.reason = run.asked_for;
+  } else if (run.is_late) {
+    out.end = TestRunEnd::not_ended;
+    out.reason = "it did not end within " + format_duration(parts_.run_within);
+  } else if (told && run.how == exited_with(2)) {
+    out.end = *told;
+    out.reason = run.told.substr(std::min(blank + 1, run.told.size()));
+  }
+  const auto* gpu = store::gpu_with(snapshot, run.uuid);
   auto file = db::DiagDb::open(parts_.data + "/diag.db");
-  if (!file) return {};
-  auto rows = (*file)->find({.card = key_of(gpu), .most = rows_read});
-  if (!rows) return {};
-  std::erase_if(*rows, [&](const db::DiagRow& row) {
-    const auto at = time_of(row.started);  // in whole milliseconds
-    return !at || at->since_epoch + Milliseconds(1) < began.since_epoch;
-  });
-  return std::move(*rows);
+  if (!file || gpu == nullptr) return out;
+  const auto rows = (*file)->find({.gpu = rows_of(*gpu, snapshot), .most = rows_read});
+  out.kept = rows && std::ranges::any_of(*rows, [&](const db::DiagRow& row) {
+               const auto at = kept_time(row.started);  // in whole milliseconds
+               return at && at->since_epoch + Milliseconds(1) >= run.began.since_epoch &&
+                      (!failed || row.verdict == "fail");
+             });
+  return out;
 }
 
 void DiagSchedule::judge(const Run& run) {
   const auto snapshot = parts_.snapshot();
-  const auto* gpu = store::gpu_with(snapshot, run.uuid);
+  auto now = judged(run, snapshot);
+  log::write(now.end == TestRunEnd::not_made ? log::Level::warning : log::Level::info, "diag_ended",
+             {{"gpu", run.uuid}, {"end", to_string(now.end)}, {"reason", now.reason}});
+  auto& card = cards_[run.uuid];
   // What was given up or not made is no test; it is not tried again at once either.
-  const bool is_failed = run.how == exited_with(1);
-  const bool is_told = run.how == exited_with(0) || is_failed;
-  const auto every = parts_.settings.duration(OptionId::diag_every);
-  if (is_told) tested_[run.uuid] = run.began;
-  if (!is_told) not_before_[run.uuid] = system_clock().monotonic() + std::min(every, again_after);
-  if (is_told) troubles_.erase(run.uuid);
-  if (gpu != nullptr) {
-    const auto rows = rows_since(*gpu, run.began);
-    const auto tells_failure = [](const db::DiagRow& row) { return row.verdict == "fail"; };
-    const auto is_made = [](const db::DiagRow& row) { return is_verdict(row, true); };
-    if (is_failed && std::ranges::none_of(rows, tells_failure)) {
-      troubles_[run.uuid] = {.at = run.began, .finding = failed_unkept(*gpu, parts_)};
-    } else if (!is_told && !run.is_asked && std::ranges::none_of(rows, is_made)) {
-      // One that made room for a job has kept nothing.
-      const bool gave_way = run.how == exited_with(2) && rows.empty() && !run.is_late;
-      if (!gave_way) not_made(run, *gpu, rows.empty() ? run.how : reason_of(rows));
+  if (is_made(now.end)) {
+    card.tested = now.began;
+    card.runs = {std::move(now)};
+  } else {
+    const auto every = parts_.settings.duration(OptionId::diag_every);
+    not_before_[run.uuid] = system_clock().monotonic() + std::min(every, again_after);
+    const auto before = std::ranges::find(card.runs, now.end, &TestRun::end);
+    if (before != card.runs.end()) {
+      now.in_a_row += before->in_a_row;
+      card.runs.erase(before);
     }
+    card.runs.push_back(std::move(now));
   }
+  keep(run.uuid, card.runs);
+  seen_.clear();
   read_results(snapshot);
-  tell();
+  tell(snapshot);
+  look(snapshot);
 }
 
-void DiagSchedule::not_made(const Run& run, const store::GpuSnapshot& gpu, const std::string& why) {
-  auto& trouble = troubles_[run.uuid];
-  trouble.times = run.is_late ? told_from : trouble.times + 1;
-  trouble.at = run.began;
-  const std::string text =
-      run.is_late ? "it did not end within " + format_duration(parts_.run_within) : why;
-  log::warning("diag_not_made", {{"gpu", run.uuid}, {"reason", text}});
-  trouble.finding = {
-      .rule = not_made_rule,
-      .entity = {EntityKind::gpu, run.uuid},
-      .message = fmt::format("GPU {} ({}) could not be tested while it was idle: {}",
-                             gpu.info.index, gpu.info.pci.sysfs(), text),
-      .fix = fmt::format("Run stoker diag --level {} --gpu {} and see what is in the way",
-                         parts_.settings.text(OptionId::diag_level), run.uuid),
-      .source = "docs/specs/diag.md"};
+// A restart of the agent forgets what can't be kept.
+void DiagSchedule::keep(const std::string& uuid, const std::vector<TestRun>& runs) const {
+  std::vector<db::DiagTurn> turns;
+  turns.reserve(runs.size());
+  for (const auto& run : runs) {
+    turns.push_back({.uuid = uuid,
+                     .began = format_utc(run.began),
+                     .end = to_string(run.end),
+                     .reason = run.reason,
+                     .in_a_row = run.in_a_row,
+                     .kept = run.kept});
+  }
+  auto file = db::DiagDb::open(parts_.data + "/diag.db");
+  const auto saved = file ? (*file)->save_turns(uuid, turns) : Result<void>(fail(file.error()));
+  if (!saved) log::warning("diag_turn_not_kept", {{"reason", saved.error().describe()}});
 }
 
 }  // namespace stoker::app

@@ -4,7 +4,7 @@
 
 #include <functional>
 #include <map>
-#include <set>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -16,6 +16,7 @@
 #include "diag/idle_watch.h"
 #include "model/finding.h"
 #include "model/incident.h"
+#include "model/test_schedule.h"
 #include "store/snapshot.h"
 
 namespace stoker::app {
@@ -26,6 +27,8 @@ struct DiagScheduleParts {
   std::function<bool()> in_maintenance;
   // What the tests that were kept say of the node's cards, whenever that has changed.
   std::function<void(std::vector<Finding>)> tell;
+  // Where each card is, at every look.
+  std::function<void(TestSchedule)> show;
   config::Settings settings;  // what is in force
   std::string data;
   std::string program = "/proc/self/exe";
@@ -37,11 +40,6 @@ struct DiagScheduleParts {
 
 // Is there a schedule (diag.idle)?
 bool has_diag_schedule(const config::Settings& settings);
-
-// What of a card's kept results says that it is not sound: each test whose last verdict is a fail. `rows`: newest first.
-// Level 1 is left out, for the agent's own checks find that. nullopt: nothing.
-std::optional<Finding> failed_tests(const store::GpuSnapshot& gpu,
-                                    const std::vector<db::DiagRow>& rows);
 
 class DiagSchedule {
  public:
@@ -56,9 +54,14 @@ class DiagSchedule {
 
  private:
   void run(const std::stop_token& stop);
+  [[nodiscard]] Nanoseconds look_every() const;
+  diag::IdleLook look(const store::Snapshot& snapshot);
   void read_results(const store::Snapshot& snapshot);
-  std::set<std::string> held(const store::Snapshot& snapshot) const;
-  bool may_go_on(const std::string& uuid) const;
+  void take_rows(const std::string& uuid, const std::vector<db::DiagRow>& rows);
+  void take_turns(db::DiagDb& file);
+  [[nodiscard]] std::map<std::string, diag::Obstacle> held(const store::Snapshot& snapshot) const;
+  // Why the card is wanted now; empty: it may be tested on.
+  [[nodiscard]] std::string wanted(const std::string& uuid) const;
   void test(const std::string& uuid, const std::stop_token& stop);
 
   // How a run went.
@@ -66,33 +69,34 @@ class DiagSchedule {
     std::string uuid;
     WallTime began;
     std::string how;        // "exited with status 2"
+    std::string told;       // by itself: "given_up process 42"; empty: nothing
     bool is_late = false;   // it had not ended in time
-    bool is_asked = false;  // to end, by us, for somebody else's sake
+    std::string asked_for;  // for whose sake we asked it to end; empty: we did not
   };
   Run watch(device::probe::Process& child, const std::string& uuid, const std::stop_token& stop);
   void judge(const Run& run);
-  std::vector<db::DiagRow> rows_since(const store::GpuSnapshot& gpu, WallTime began) const;
-  void not_made(const Run& run, const store::GpuSnapshot& gpu, const std::string& why);
-  void note_tested(const std::string& uuid, const std::vector<db::DiagRow>& rows);
-  void tell();
+  [[nodiscard]] TestRun judged(const Run& run, const store::Snapshot& snapshot) const;
+  void keep(const std::string& uuid, const std::vector<TestRun>& runs) const;
+  void tell(const store::Snapshot& snapshot);
+  void show(const diag::IdleLook& seen);
 
   // Constant after construction.
   const DiagScheduleParts parts_;
   const std::string config_file_;
+  const int level_;
 
   // The thread's own.
-  diag::IdleWatch watch_;
-  std::map<std::string, WallTime> tested_;  // by UUID
-  std::string seen_;                        // of diag.db, when it was read last
-  std::string unread_;                      // why diag.db can't be read; empty: it can
-  std::vector<Finding> failed_;             // by the rows of diag.db
-  // Of runs that have no rows, or none that say something: by UUID, until a test is made.
-  struct Trouble {
-    int times = 0;
-    WallTime at;
-    Finding finding;
+  struct Card {
+    std::optional<WallTime> tested;  // all tests of the level
+    std::vector<TestRun> runs;       // the last of each end, since one that was made
   };
-  std::map<std::string, Trouble> troubles_;
+  diag::IdleWatch watch_;
+  std::map<std::string, Card> cards_;                // by UUID
+  bool has_turns_ = false;                           // those that were kept are in cards_
+  std::string running_;                              // the card that is tested; empty: none
+  std::string seen_;                                 // of diag.db, when it was read last
+  std::string unread_;                               // why diag.db can't be read; empty: it can
+  std::vector<Finding> failed_;                      // by the rows of diag.db
   std::map<std::string, MonotonicTime> not_before_;  // by UUID
 
   std::jthread thread_;

@@ -30,7 +30,7 @@ YieldWatch::YieldWatch(const DiagNode& node, const diag::Plan& plan, int parent)
 }
 
 std::string YieldWatch::reason() const {
-  if (::getppid() != parent_) return "whoever started this is gone";
+  if (::getppid() != parent_) return starter_gone;
   const auto snapshot = node_.snapshot();
   for (const auto& gpu : snapshot.gpus) {
     if (std::ranges::find(gpus_, gpu.info.index) == gpus_.end()) continue;

@@ -10,6 +10,8 @@
 
 namespace stoker::app {
 
+inline constexpr const char* starter_gone = "whoever started this is gone";
+
 class YieldWatch {
  public:
   YieldWatch(const DiagNode& node, const diag::Plan& plan, int parent);

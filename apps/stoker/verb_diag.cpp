@@ -25,7 +25,7 @@ constexpr const char* diag_examples = R"(Examples:
   stoker diag history --test memory_read  what was measured before
 
 A card that somebody uses is refused unless --allow-busy is given. Nothing is changed on a card, and Ctrl-C gives
-everything back; a card that hangs has two minutes for that, and a second Ctrl-C does not wait. Results are kept in diag.db of the data folder, by serial number, and compared with. A test that was not made is "not tested", and never a pass.
+everything back; a card that hangs has two minutes for that, and a second Ctrl-C does not wait. Results are kept in diag.db of the data folder, card by card, and compared with. A test that was not made is "not tested", and never a pass.
 The agent tests cards that have been idle for long by itself where the option diag.idle says so (stoker config show).
 As a Slurm prolog, epilog or HealthCheckProgram, or in a Kubernetes Job: the exit code is the verdict.
 Exit codes: 0 tests passed, and the others have nothing to test here; 1 a test failed; 2 none passed, a test could not be
@@ -95,6 +95,11 @@ void add_diag_verb(CLI::App& app, int& exit_code) {
       ->needs("--while-idle")
       ->check(CLI::PositiveNumber)
       ->type_name("PID");
+  verb->add_option("--fd", flags->tell_fd,
+                   "With --while-idle: the socket on which to say how the run ended")
+      ->needs("--while-idle")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
   verb->add_flag("--list", flags->list, "List tests and faults");
   verb->add_option("-o,--output", flags->output, "table, json or junit")
       ->check(CLI::IsMember({"table", "json", "junit"}))

@@ -7,6 +7,7 @@
 #include "api/events_document.h"
 #include "api/maintenance_document.h"
 #include "api/owner_members.h"
+#include "api/test_schedule_document.h"
 #include "health/node_status.h"
 #include "model/render.h"
 
@@ -116,6 +117,7 @@ std::string status_document(const Snapshot& snapshot, const StatusFacts& facts) 
   write_driver(json, snapshot);
   write_gpu_counts(json, snapshot);
   write_attribution(json, snapshot);
+  write_test_schedule(json, snapshot);
   write_node(json, snapshot);
   json.key("findings").begin_array();
   for (const auto* all : {&facts.findings, &facts.own_findings}) {

@@ -10,6 +10,7 @@
 #include "api/maintenance_view.h"
 #include "api/owner_cells.h"
 #include "api/previous_boot_view.h"
+#include "api/test_schedule_document.h"
 #include "api/text_table.h"
 #include "base/clock.h"
 #include "history/history.h"
@@ -178,7 +179,9 @@ Result<StatusView> view_status(const std::string& status, const std::string& gpu
   view.text += fmt::format("{:<10}{}\n", "host", host_text(node));
   view.text += previous_boot_line(*judged, verbose);
   if (verbose) view.text += driver_lines(*judged);
+  const auto tests = view_test_schedule(*judged, verbose);
   if (!list_of(*cards, "gpus").empty()) view.text += "\n" + gpu_table(*cards);
+  if (!tests.empty()) view.text += "\n" + tests;
   view.text += finding_blocks(*judged, style);
   return view;
 }

@@ -24,8 +24,11 @@ store::GpuSnapshot idle_card(std::uint32_t index) {
 struct IdleNode {
   std::function<void(store::Snapshot&)> change;
   IdleWatch watch{after_an_hour};
-  std::set<std::string> held;
+  std::map<std::string, Obstacle> held;
   std::map<std::string, WallTime> tested;
+
+  std::map<std::string, MonotonicTime> not_before;
+  IdleLook seen;
 
   std::optional<std::string> at(std::int64_t seconds) {
     store::Snapshot now;
@@ -35,7 +38,8 @@ struct IdleNode {
     now.gpus = {idle_card(0), idle_card(1)};
     for (auto& gpu : now.gpus) gpu.process_outcome = Reading::of(std::int64_t{0}, now.taken_at);
     if (change) change(now);
-    return watch.look({now, held, tested});
+    seen = watch.look({now, held, tested, not_before});
+    return seen.due;
   }
 };
 
@@ -57,7 +61,7 @@ TEST(IdleWatch, WaitsForTheTimeAndTakesOneCardAfterTheOther) {
 TEST(IdleWatch, BeginsAnewAfterEveryUse) {
   IdleNode node;
   EXPECT_EQ(node.at(0), std::nullopt);
-  node.held = {"GPU-0"};
+  node.held = {{"GPU-0", {}}};
   node.change = [](store::Snapshot& now) { now.gpus[1].processes.push_back({.pid = 42}); };
   EXPECT_EQ(node.at(3000), std::nullopt);
   node.change = {};
@@ -94,11 +98,34 @@ TEST(IdleWatch, NeverTakesACardOfWhichSomethingIsNotKnownOrThatSomebodyHolds) {
       [&](auto& now) { now.attribution = unknown_pods; }};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     IdleNode node;
-    node.held = {"GPU-0"};
+    node.held = {{"GPU-0", {}}};
     node.change = changes[i];
     EXPECT_EQ(node.at(0), std::nullopt) << i;
     EXPECT_EQ(node.at(4000), std::nullopt) << i;
   }
+}
+
+TEST(IdleWatch, SaysOfEachCardWhenItsTimeComesOrWhatIsInTheWay) {
+  IdleNode node;
+  node.tested["GPU-0"] = {Seconds(first_day - 40'000)};
+  node.held = {{"GPU-1", {TestState::incident, "incident 7"}}};
+  node.at(0);
+  EXPECT_EQ(node.seen.cards["GPU-0"].now.state, TestState::waits);
+  EXPECT_EQ(node.seen.cards["GPU-0"].next, WallTime{Seconds(first_day + 46'400)});
+  EXPECT_EQ(node.seen.cards["GPU-1"].now.state, TestState::incident);
+  EXPECT_EQ(node.seen.cards["GPU-1"].now.why, "incident 7");
+  EXPECT_EQ(node.seen.cards["GPU-1"].next, std::nullopt);
+  node.held.clear();
+  node.at(100);  // idle from now on
+  EXPECT_EQ(node.seen.cards["GPU-1"].next, WallTime{Seconds(first_day + 3700)});
+  node.not_before["GPU-1"] = {Seconds(5000)};
+  EXPECT_EQ(node.at(4000), std::nullopt);
+  EXPECT_EQ(node.seen.cards["GPU-1"].next, WallTime{Seconds(first_day + 8600)});
+  EXPECT_EQ(node.at(8599), std::nullopt);  // its idle time begins when it may be tried again
+  node.change = [](store::Snapshot& now) { now.gpus[1].processes.push_back({.pid = 42}); };
+  node.at(8600);
+  EXPECT_EQ(node.seen.cards["GPU-1"].now.state, TestState::in_use);
+  EXPECT_EQ(node.seen.cards["GPU-1"].now.why, "process 42");
 }
 
 TEST(IdleWatch, SpreadsTheCardsOfManyNodes) {
@@ -120,7 +147,7 @@ TEST(IdleWatch, IsNotHeldUpByAClockThatWasSetBack) {
   IdleNode node;
   node.tested["GPU-0"] = {Seconds(first_day * 2)};
   EXPECT_EQ(node.at(0), std::nullopt);
-  node.held = {"GPU-1"};
+  node.held = {{"GPU-1", {}}};
   EXPECT_EQ(node.at(3600), "GPU-0");
 }
 

@@ -245,7 +245,7 @@ TestResult throttle_of(const Measurement& load, const JudgeInput& input) {
 
 }  // namespace
 
-std::string key_of(const CardTraits& card) { return card.serial.empty() ? card.uuid : card.serial; }
+std::string key_of(const CardTraits& card) { return card.uuid.empty() ? card.serial : card.uuid; }
 
 std::vector<TestResult> judge(const std::vector<Measurement>& found, const JudgeInput& input) {
   std::vector<TestResult> out;

@@ -29,7 +29,8 @@ using LoadSamples =
 // Earlier values of one test of one card that passed, newest first.
 using Earlier =
     std::map<std::pair<std::string, std::string>, std::vector<double>>;  // by key_of() and test
-// What a card's results are kept by: its serial number; its UUID where it tells none.
+// What a card is known by: its UUID; its serial number, which is its board's and so maybe another card's too, where it tells
+// none.
 std::string key_of(const CardTraits& card);
 
 struct JudgeInput {

@@ -89,25 +89,32 @@ TEST(Judge, FailsTheOddOneAmongCardsOfOneKind) {
 
 TEST(Judge, FailsACardThatHasBecomeSlowerThanItWas) {
   JudgeInput input = h200s(1);
-  input.earlier[{"S0", "memory_read"}] = {4.53e12, 4.54e12, 4.55e12};
+  input.earlier[{"GPU-0", "memory_read"}] = {4.53e12, 4.54e12, 4.55e12};
   EXPECT_EQ(judged(rate("memory_read", 4.5e12), input).verdict, Verdict::pass);
   const auto lower = judged(rate("memory_read", 4.31e12), input);
   EXPECT_EQ(lower.verdict, Verdict::pass);
   EXPECT_EQ(lower.details.front(), "-5.1 % against the median of its last 3 results");
   EXPECT_EQ(judged(rate("memory_read", 4.081e12), input).verdict, Verdict::fail);
-  input.earlier[{"S0", "memory_read"}] = {4.6e12, 4.6e12};  // too few to say so
+  input.earlier[{"GPU-0", "memory_read"}] = {4.6e12, 4.6e12};  // too few to say so
   EXPECT_TRUE(judged(rate("memory_read", 4.1e12), input).details.empty());
 }
 
-TEST(Judge, ComparesNoInstanceWithTheWholeCardAndACardWithoutSerialByItsUuid) {
+TEST(Judge, ComparesNoInstanceWithTheWholeCardAndACardWithoutUuidByItsSerial) {
   JudgeInput input = h200s(1);
-  input.earlier[{"S0", "memory_read"}] = {4.53e12, 4.54e12, 4.55e12};
+  input.earlier[{"GPU-0", "memory_read"}] = {4.53e12, 4.54e12, 4.55e12};
   input.cards[0].mig = true;
   EXPECT_EQ(judged(rate("memory_read", 0.6e12), input).verdict, Verdict::pass);
   JudgeInput nameless = h200s(1);
-  nameless.cards[0].serial = "";
-  nameless.earlier[{"GPU-0", "memory_read"}] = {4.8e12, 4.8e12, 4.8e12};
+  nameless.cards[0].uuid = "";
+  nameless.earlier[{"S0", "memory_read"}] = {4.8e12, 4.8e12, 4.8e12};
   EXPECT_EQ(judged(rate("memory_read", 4.2e12), nameless).verdict, Verdict::fail);
+}
+
+TEST(Judge, ComparesNoCardWithAnotherOfItsBoard) {
+  JudgeInput input = h200s(2);
+  input.cards[1].serial = input.cards[0].serial;
+  input.earlier[{key_of(input.cards[1]), "memory_read"}] = {4.8e12, 4.8e12, 4.8e12};
+  EXPECT_EQ(judged(rate("memory_read", 4.2e12), input).verdict, Verdict::pass);
 }
 
 TEST(Judge, FailsNothingForWhatOthersMayHaveTaken) {

@@ -11,6 +11,7 @@
 #include "export/own_fields.h"
 #include "export/owner_labels.h"
 #include "export/rdma.h"
+#include "export/test_series.h"
 #include "health/node_status.h"
 
 namespace stoker::exporting {
@@ -199,6 +200,7 @@ void write_own(Exposition& out, const Snapshot& snapshot, const std::vector<Find
   write_missing(out, snapshot);
   write_own_fields(out, snapshot, labels);
   if (options.series.owners != OwnerSeries::off) write_owners(out, snapshot, labels);
+  write_tests(out, snapshot, labels);
   if (options.series.rdma) write_rdma(out, snapshot);
   write_costs(out, snapshot);
 }

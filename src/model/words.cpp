@@ -4,6 +4,7 @@
 #include "model/finding.h"
 #include "model/previous_boot.h"
 #include "model/reading.h"
+#include "model/test_schedule.h"
 #include "model/unit.h"
 
 namespace stoker {
@@ -28,6 +29,10 @@ std::optional<Action> action_of(std::string_view word) {
 }
 std::optional<Severity> severity_of(std::string_view word) {
   return value_of(word, Severity::critical);
+}
+
+std::optional<TestRunEnd> test_run_end_of(std::string_view word) {
+  return value_of(word, TestRunEnd::given_up);
 }
 
 const char* to_string(EntityKind kind) {
@@ -180,6 +185,35 @@ std::string_view symbol(Unit unit) {
     case Unit::nanoseconds: return "ns";
   }
   return "";
+}
+
+const char* to_string(TestRunEnd end) {
+  switch (end) {
+    case TestRunEnd::passed: return "passed";
+    case TestRunEnd::failed: return "failed";
+    case TestRunEnd::hindered: return "hindered";
+    case TestRunEnd::not_made: return "not_made";
+    case TestRunEnd::not_ended: return "not_ended";
+    case TestRunEnd::given_up: return "given_up";
+  }
+  return "not_made";
+}
+
+const char* to_string(TestState state) {
+  switch (state) {
+    case TestState::waits: return "waits";
+    case TestState::runs: return "runs";
+    case TestState::in_use: return "in_use";
+    case TestState::held_by_pod: return "held_by_pod";
+    case TestState::pods_unknown: return "pods_unknown";
+    case TestState::unknown: return "unknown";
+    case TestState::mig: return "mig";
+    case TestState::incident: return "incident";
+    case TestState::maintenance: return "maintenance";
+    case TestState::unread: return "unread";
+    case TestState::count_: break;
+  }
+  return "unknown";
 }
 
 }  // namespace stoker

@@ -20,6 +20,7 @@
 #include "model/node_devices.h"
 #include "model/rdma_port.h"
 #include "model/reading.h"
+#include "model/test_schedule.h"
 
 namespace stoker::store {
 
@@ -87,6 +88,8 @@ struct Snapshot {
   std::shared_ptr<const RdmaPorts> ports;
   // Whose the processes and the GPUs are; nullptr: nothing looks for it (a replay).
   std::shared_ptr<const Attribution> attribution;
+  // When idle GPUs were and will be tested; nullptr: they never are (diag.idle), or a replay.
+  std::shared_ptr<const TestSchedule> tests;
   ReadingSet node;
   std::vector<device::CallCost> node_costs;
   std::uint64_t dropped = 0;  // what was told beyond StoreLimits, or of GPUs never told; only rises

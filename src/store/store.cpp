@@ -251,6 +251,12 @@ void Store::on_rdma_ports(RdmaPorts ports) {
   ports_at_ = clock_.monotonic();
 }
 
+void Store::on_tests(TestSchedule tests) {
+  auto kept = std::make_shared<const TestSchedule>(std::move(tests));
+  const MutexLock lock(mutex_);
+  now_.tests = std::move(kept);
+}
+
 void Store::on_attribution(Attribution attribution) {
   auto kept = std::make_shared<const Attribution>(std::move(attribution));
   const MutexLock lock(mutex_);

@@ -83,6 +83,8 @@ class Store final : public device::Listener {
   void on_rdma_ports(RdmaPorts ports) EXCLUDES(mutex_);
   // From cluster/attribution_watch, which bounds it.
   void on_attribution(Attribution attribution) EXCLUDES(mutex_);
+  // As the schedule of tests is, until it is told anew; its thread tells it every ten seconds at least.
+  void on_tests(TestSchedule tests) EXCLUDES(mutex_);
 
   // A copy of everything as of now, with what is too old marked stale. Never waits for hardware.
   [[nodiscard]] Snapshot snapshot() const EXCLUDES(mutex_);

@@ -65,13 +65,15 @@ std::string_view name_of(std::string_view assignment) {
   return assignment.substr(0, assignment.find('='));
 }
 
-std::vector<std::string> merged_environment(const std::vector<std::string>& added) {
+std::vector<std::string> merged_environment(const std::vector<std::string>& added,
+                                            const std::vector<std::string>& without) {
   std::vector<std::string> all = added;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const auto same = [entry](const std::string& other) {
       return name_of(other) == name_of(*entry);
     };
-    if (std::ranges::none_of(added, same)) all.emplace_back(*entry);
+    const bool left_out = std::ranges::find(without, name_of(*entry)) != without.end();
+    if (!left_out && std::ranges::none_of(added, same)) all.emplace_back(*entry);
   }
   return all;
 }
@@ -98,7 +100,7 @@ Result<Process> Process::spawn(const ProcessOptions& options) {
   std::vector<std::string> arguments = {options.name};
   arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
   if (options.tell_socket) arguments.insert(arguments.end(), {"--fd", std::to_string(child_fd)});
-  std::vector<std::string> environment = merged_environment(options.environment);
+  std::vector<std::string> environment = merged_environment(options.environment, options.without);
 
   SpawnPlan plan(theirs.get());
   pid_t pid = 0;

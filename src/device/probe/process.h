@@ -16,6 +16,7 @@ struct ProcessOptions {
   std::vector<std::string> arguments;
   bool tell_socket = true;               // "--fd 3" follows
   std::vector<std::string> environment;  // "NAME=value" on top of ours
+  std::vector<std::string> without;      // names of ours that it does not get
 };
 
 class Process {
