@@ -123,6 +123,7 @@ void DiagSchedule::read_results(const store::Snapshot& snapshot) {
   std::error_code none;
   if (snapshot.gpus.empty()) return;
   if (!std::filesystem::exists(path, none)) {
+    has_turns_ = true;  // none, and from now on they are ours
     if (!std::exchange(unread_, "").empty()) tell(snapshot);
     return;
   }
@@ -172,11 +173,13 @@ void DiagSchedule::take_turns(db::DiagDb& file) {
     const auto end = test_run_end_of(turn.end);
     const auto began = kept_time(turn.began);
     if (!end || !began) continue;
-    cards_[turn.uuid].runs.push_back({.began = *began,
-                                      .end = *end,
-                                      .reason = turn.reason,
-                                      .in_a_row = turn.in_a_row,
-                                      .kept = turn.kept});
+    auto& card = cards_[turn.uuid];
+    card.over = {began->since_epoch + parts_.run_within + parts_.killed_after};  // at the latest
+    card.runs.push_back({.began = *began,
+                         .end = *end,
+                         .reason = turn.reason,
+                         .in_a_row = turn.in_a_row,
+                         .kept = turn.kept});
   }
   for (auto& [uuid, card] : cards_) std::ranges::sort(card.runs, {}, &TestRun::began);
 }
@@ -184,9 +187,11 @@ void DiagSchedule::take_turns(db::DiagDb& file) {
 void DiagSchedule::tell(const store::Snapshot& snapshot) {
   auto found = failed_;
   for (auto& [uuid, card] : cards_) {
-    // Whoever has tested it since, it can be tested.
-    std::erase_if(card.runs, [&](const TestRun& run) {
-      return !is_made(run.end) && card.tested && run.began < *card.tested;
+    // Whoever has tested it since, it can be tested, and what it is like is known.
+    std::erase_if(card.runs, [&, &of = card](const TestRun& run) {
+      const bool is_unkept = run.end == TestRunEnd::failed && !run.kept;
+      return of.tested && (is_unkept ? of.over : run.began) < *of.tested &&
+             (is_unkept || !is_made(run.end));
     });
     const auto* gpu = store::gpu_with(snapshot, uuid);
     if (gpu == nullptr) continue;
@@ -249,9 +254,10 @@ std::map<std::string, diag::Obstacle> DiagSchedule::held(const store::Snapshot& 
 std::string DiagSchedule::wanted(const std::string& uuid) const {
   const auto snapshot = parts_.snapshot();
   const auto obstacles = held(snapshot);
-  const auto held = obstacles.find(uuid);
+  const auto found = obstacles.find(uuid);
   // What can't be read now was read when the test was begun.
-  if (held != obstacles.end() && held->second.state != TestState::unread) return held->second.why;
+  if (found != obstacles.end() && found->second.state != TestState::unread)
+    return found->second.why;
   const auto pods = diag::pods_of(uuid, snapshot);
   return pods ? pods->why : "";
 }
@@ -360,6 +366,7 @@ void DiagSchedule::judge(const Run& run) {
   log::write(now.end == TestRunEnd::not_made ? log::Level::warning : log::Level::info, "diag_ended",
              {{"gpu", run.uuid}, {"end", to_string(now.end)}, {"reason", now.reason}});
   auto& card = cards_[run.uuid];
+  card.over = system_clock().wall();
   // What was given up or not made is no test; it is not tried again at once either.
   if (is_made(now.end)) {
     card.tested = now.began;

@@ -89,6 +89,7 @@ class DiagSchedule {
   struct Card {
     std::optional<WallTime> tested;  // all tests of the level
     std::vector<TestRun> runs;       // the last of each end, since one that was made
+    WallTime over;                   // the last of them
   };
   diag::IdleWatch watch_;
   std::map<std::string, Card> cards_;                // by UUID

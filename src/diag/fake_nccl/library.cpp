@@ -8,6 +8,7 @@ constexpr int version_2_28_9 = 22809;
 constexpr int system_error = 2;  // ncclSystemError (nccl.h)
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming): as NCCL has them
 STOKER_FAKE_NCCL int ncclGetVersion(int* version) {
   *version = version_2_28_9;
   return 0;
@@ -24,3 +25,4 @@ STOKER_FAKE_NCCL int ncclAllReduce(const void* /*from*/, void* /*to*/, std::size
 }
 STOKER_FAKE_NCCL int ncclCommDestroy(void* /*comm*/) { return 0; }
 STOKER_FAKE_NCCL const char* ncclGetErrorString(int /*result*/) { return "unhandled system error"; }
+// NOLINTEND(readability-identifier-naming)
