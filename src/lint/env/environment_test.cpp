@@ -49,6 +49,9 @@ TEST(Environment, ANameThatIsNearlyRightIsToldTheRightOne) {
   EXPECT_EQ(said("NCCL_OUR_OWN_THING=1"), (Said{"nccl-unknown NCCL_OUR_OWN_THING"}));
   EXPECT_EQ(said("NCCL_NET_GDR_PLUGIN=1"), (Said{"nccl-unknown NCCL_NET_GDR_PLUGIN"}))
       << "a plugin's, whose name is merely like others";
+  EXPECT_EQ(said("NCCL_TEST=0"), (Said{"nccl-unknown NCCL_TEST"}))
+      << "of a short name two letters are half of it";
+  EXPECT_EQ(said("NCCL_DEBG=WARN"), (Said{"nccl-misspelt NCCL_DEBG"}));
   EXPECT_EQ(said("NCCL_TIMEOUT=1800"), (Said{"nccl-not-read NCCL_TIMEOUT"}));
   EXPECT_EQ(said("CUDA_MPS_PIPE_DIR=/tmp/mps"), (Said{"nccl-not-read CUDA_MPS_PIPE_DIR"}));
   EXPECT_EQ(said("NCCL_ASYNC_ERROR_HANDLING=1"), (Said{"torch-renamed NCCL_ASYNC_ERROR_HANDLING"}));

@@ -94,8 +94,9 @@ bool is_ours(std::string_view name) {
 }
 
 std::string_view nearest_variable(std::string_view name) {
-  constexpr std::size_t slip = 2;
   const auto family = name.substr(0, name.find('_') + 1);
+  // Of a short name two letters are half of it: NCCL_TEST is a script's own, not NCCL_NET.
+  const std::size_t slip = name.size() - family.size() < 6 ? 1 : 2;
   std::string_view nearest;
   std::size_t least = slip + 1;
   for (const auto& row : env_rows) {

@@ -59,7 +59,8 @@ const OtherVariable* find_other(std::string_view name);
 
 // Is it a name that NCCL, torch.distributed or Gloo could read? Those of network plugins and of tests are theirs.
 bool is_ours(std::string_view name);
-// The known name of the same family that is at most two letters away from `name`; empty: there is none.
+// The known name of the same family that is at most two letters away from `name`, of a short one at most one; empty:
+// there is none.
 std::string_view nearest_variable(std::string_view name);
 // All of them, of NCCL, torch and Gloo.
 std::vector<std::string_view> variable_names();

@@ -41,12 +41,14 @@ std::string download_of(const Subject& subject, const Container& container) {
       return fmt::format("loads {}", variable->value.text());
     }
   }
-  constexpr std::array<std::string_view, 4> tokens = {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN",
-                                                      "HUGGINGFACE_TOKEN", "HF_API_TOKEN"};
-  for (const auto name : tokens) {
-    if (container.variable(name) != nullptr)
-      return fmt::format("has {} to fetch a model with", name);
-  }
+  if (const EnvVar* token = hub_token(container); token != nullptr)
+    return fmt::format("has {} to fetch a model with", token->name);
+  // The image has no models of its own: each is pulled by name into ~/.ollama
+  // (https://github.com/ollama/ollama/blob/main/docs/faq.mdx).
+  auto image = container.image.text();
+  image = image.substr(0, image.find_first_of(":@"));
+  if (subject.evidence.framework == Framework::ollama && image.ends_with("ollama/ollama"))
+    return "pulls its models by name";
   const auto config = subject.workload.object.at("spec.serveConfigV2").text();
   if (config.find("model_id:") != std::string_view::npos &&
       config.find("model_source: /") == std::string_view::npos) {
@@ -126,6 +128,17 @@ void check_model_uris(const Subject& subject) {
 }
 
 }  // namespace
+
+// https://huggingface.co/docs/huggingface_hub/package_reference/environment_variables, and what people call it besides.
+const EnvVar* hub_token(const Container& container) {
+  constexpr std::array<std::string_view, 5> names = {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN",
+                                                     "HUGGINGFACE_TOKEN", "HF_API_TOKEN",
+                                                     "HUGGINGFACE_HUB_TOKEN"};
+  for (const auto name : names) {
+    if (const EnvVar* variable = container.variable(name); variable != nullptr) return variable;
+  }
+  return nullptr;
+}
 
 void check_models(const Subject& subject) {
   check_model_uris(subject);

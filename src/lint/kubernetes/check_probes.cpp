@@ -21,6 +21,10 @@ constexpr int least_startup_s = 120;
 // Seconds after which a probe that never succeeds has its effect; nullopt: not known. Defaults as in
 // https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/
 std::optional<int> window_of(View probe) {
+  // What asks and when come from the same place: where a template writes the one, it may write the other.
+  constexpr std::array<std::string_view, 4> handlers = {"httpGet", "exec", "tcpSocket", "grpc"};
+  if (std::ranges::none_of(handlers, [&](auto name) { return probe.find(name).exists(); }))
+    return std::nullopt;
   const auto field = [&](std::string_view name, int otherwise) -> std::optional<int> {
     const View value = probe.find(name);
     return value.is_null() ? otherwise : whole_number<int>(value.text());
@@ -49,22 +53,38 @@ bool is_served(const Subject& subject, const Pod& pod) {
   });
 }
 
+// Does it mount models, or answer where the open inference protocol asks whether a model is there
+// (https://github.com/kserve/open-inference-protocol specification/protocol/inference_rest.md)?
+bool has_models(const Container& container) {
+  bool found = false;
+  container.view.find("volumeMounts").each_item([&](View mount) {
+    found = found || mount.find("name").text().find("model") != std::string_view::npos ||
+            mount.find("mountPath").text().find("model") != std::string_view::npos;
+  });
+  for (const auto* probe : {"livenessProbe.httpGet.path", "readinessProbe.httpGet.path"})
+    found = found || container.view.at(probe).text().starts_with("/v2/health/");
+  return found;
+}
+
 // Does a word of the container, its image or its object say that it answers requests to a model? A port alone does not:
 // queue workers show metrics, tests have a headless Service.
 bool is_called_a_server(const Subject& subject, const Container& container) {
-  constexpr std::array<std::string_view, 12> words = {"infer",  "serv",   "model", "llm",
-                                                      "api",    "triton", "tgi",   "embed",
-                                                      "diffus", "chat",   "gpt",   "predict"};
+  constexpr std::array<std::string_view, 17> words = {
+      "infer", "serv", "model",   "llm",     "api",    "triton",  "tgi",      "embed",     "diffus",
+      "chat",  "gpt",  "predict", "whisper", "speech", "localai", "lmdeploy", "xinference"};
   constexpr std::array<std::string_view, 5> others = {"worker", "consumer", "sshd", "batch",
                                                       "sleep"};
   const auto any = [](const auto& list, std::string_view text) {
     return std::ranges::any_of(
         list, [&](std::string_view word) { return text.find(word) != std::string_view::npos; });
   };
-  bool serves = any(words, container.name) || any(words, container.image.text()) ||
-                any(words, subject.workload.name);
+  // Of the image its own name: that of a registry or of its owner ("linuxserver") tells nothing.
+  bool serves = any(words, container.name) || any(words, base_name(container.image.text())) ||
+                any(words, subject.workload.name) || hub_token(container) != nullptr ||
+                has_models(container);
   for (const Word& word : container.words) {
-    if (any(others, base_name(word.text))) return false;
+    // An option, "--workers 4", says how it serves.
+    if (!word.text.starts_with('-') && any(others, base_name(word.text))) return false;
     serves = serves || any(words, base_name(word.text));
   }
   return serves && !any(others, container.name) && !any(others, subject.workload.name);
@@ -80,6 +100,11 @@ bool has_port(const Container& container) {
   return found;
 }
 
+// Where nothing tells what it runs: is it called a server, and has it a port for requests?
+bool seems_to_serve(const Subject& subject, const Pod& pod, const Container& container) {
+  return is_called_a_server(subject, container) && (has_port(container) || is_served(subject, pod));
+}
+
 void check_readiness(const Subject& subject, const Pod& pod, const Container& container) {
   const View readiness = container.view.find("readinessProbe");
   if (readiness.is_map()) {
@@ -88,10 +113,6 @@ void check_readiness(const Subject& subject, const Pod& pod, const Container& co
         RuleId::readiness_tcp_only, readiness.place(),
         fmt::format("{} is ready as soon as its port is open", subject.name_of(container)));
   }
-  const bool only_a_port = subject.evidence.purpose == Purpose::unknown;
-  if (only_a_port &&
-      !(is_called_a_server(subject, container) && (has_port(container) || is_served(subject, pod))))
-    return;
   // A startup probe holds the pod back as long as it has not succeeded.
   if (pod.row->gives != Gives::nothing || !is_complete(pod, container) || !readiness.is_null() ||
       container.view.find("startupProbe").exists()) {
@@ -100,6 +121,19 @@ void check_readiness(const Subject& subject, const Pod& pod, const Container& co
   subject.add(
       RuleId::readiness_missing, container.place(),
       fmt::format("{} serves a model and has no readinessProbe", subject.name_of(container)));
+}
+
+// Does it answer before a model is loaded, and load with the first request for it? https://github.com/ollama/ollama
+// docs/faq.md, https://github.com/mostlygeek/llama-swap README.
+bool loads_when_asked(const Subject& subject) {
+  return subject.evidence.framework == Framework::ollama ||
+         subject.evidence.framework == Framework::llama_swap;
+}
+
+// Has its kind a startup probe for it? https://github.com/kserve/kserve config/llmisvcconfig/config-llm-template.yaml, into
+// which the service's own container is merged.
+bool is_given_startup(const Subject& subject) {
+  return subject.workload.kind == "LLMInferenceService";
 }
 
 void check_restart(const Subject& subject, const Container& container) {
@@ -112,8 +146,8 @@ void check_restart(const Subject& subject, const Container& container) {
                                    subject.name_of(container), *window));
   }
   const View liveness = container.view.find("livenessProbe");
-  // Ollama answers at once, and loads a model with the first request for it (docs/faq.md of ollama/ollama).
-  if (!liveness.is_map() || !startup.is_null() || subject.evidence.framework == Framework::ollama)
+  if (!liveness.is_map() || !startup.is_null() || loads_when_asked(subject) ||
+      is_given_startup(subject))
     return;
   const auto window = window_of(liveness);
   if (!window || *window >= plausible_load_s || container.open) return;
@@ -143,6 +177,8 @@ void check_probes(const Subject& subject) {
   for (const Pod& pod : subject.workload.pods) {
     for (const Container& container : pod.containers) {
       if (!is_server(subject, pod, container)) continue;
+      const bool only_a_port = subject.evidence.purpose == Purpose::unknown;
+      if (only_a_port && !seems_to_serve(subject, pod, container)) continue;
       check_readiness(subject, pod, container);
       check_restart(subject, container);
     }

@@ -51,6 +51,18 @@ bool is_token_letter(char c) {
          c == '-';
 }
 
+// Words joined by dashes are a name, "sk-our-model-of-2026": a key has letters and digits at random.
+bool has_random_run(std::string_view text) {
+  std::size_t run = 0;
+  bool digit = false;
+  for (const char c : text) {
+    run = c == '-' || c == '_' ? 0 : run + 1;
+    digit = digit || (c >= '0' && c <= '9');
+    if (run >= 16 && digit) return true;
+  }
+  return false;
+}
+
 // The shapes of tokens that their issuers document: https://huggingface.co/docs/hub/security-tokens,
 // https://docs.github.com/authentication/keeping-your-account-and-data-secure/about-authentication-to-github
 bool is_token(std::string_view word) {
@@ -58,7 +70,9 @@ bool is_token(std::string_view word) {
                                                       "sk-"};
   for (const auto front : fronts) {
     if (!word.starts_with(front) || word.size() < front.size() + 20) continue;
-    return std::ranges::all_of(word.substr(front.size()), is_token_letter);
+    const auto rest = word.substr(front.size());
+    return std::ranges::all_of(rest, is_token_letter) && !is_placeholder(rest) &&
+           (front != "sk-" || has_random_run(rest));
   }
   return false;
 }
@@ -92,23 +106,30 @@ std::size_t token_in(std::string_view text) {
   return std::string_view::npos;
 }
 
+void check_text(const Subject& subject, yaml::View text, std::string_view name) {
+  const auto at = token_in(text.text());
+  if (at == std::string_view::npos) return;
+  yaml::Place place = text.place();
+  // Of a block, each line of the text is one of the file.
+  if (text.is_block())
+    place.line += static_cast<int>(std::ranges::count(text.text().substr(0, at), '\n'));
+  subject.add(RuleId::token_literal, place,
+              fmt::format("{} has a token in {}", subject.name(), name));
+}
+
 // Configurations that an object holds as text.
 void check_texts_of(const Subject& subject) {
-  for (const auto* path : {"spec.serveConfigV2", "spec.runtimeEnvYAML", "spec.entrypoint"}) {
-    const yaml::View text = subject.workload.object.at(path);
-    const auto at = token_in(text.text());
-    if (at == std::string_view::npos) continue;
-    yaml::Place place = text.place();
-    // Of a block, each line of the text is one of the file.
-    if (text.is_block())
-      place.line += static_cast<int>(std::ranges::count(text.text().substr(0, at), '\n'));
-    subject.add(
-        RuleId::token_literal, place,
-        fmt::format("{} has a token in {}", subject.name(), std::string_view(path).substr(5)));
-  }
+  for (const auto* path : {"spec.serveConfigV2", "spec.runtimeEnvYAML", "spec.entrypoint"})
+    check_text(subject, subject.workload.object.at(path), std::string_view(path).substr(5));
 }
 
 }  // namespace
+
+void check_config_map(const Subject& subject) {
+  subject.workload.object.find("data").each_entry([&](yaml::View key, yaml::View value) {
+    if (value.is_scalar()) check_text(subject, value, key.text());
+  });
+}
 
 void check_secrets(const Subject& subject) {
   check_texts_of(subject);

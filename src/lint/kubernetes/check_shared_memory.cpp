@@ -22,7 +22,8 @@ bool is_one_process(const Subject& subject) {
     case Framework::jax:
     case Framework::mindspore:
     case Framework::ollama:
-    case Framework::llama_cpp: return true;
+    case Framework::llama_cpp:
+    case Framework::llama_swap: return true;
     default: return false;
   }
 }

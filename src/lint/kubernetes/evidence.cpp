@@ -86,9 +86,9 @@ bool only_sleeps(const Container& container) {
   return std::ranges::any_of(container.words,
                              [](const Word& word) { return base_name(word.text) == "sleep"; }) &&
          std::ranges::all_of(container.words, [](const Word& word) {
-           constexpr std::array<std::string_view, 12> idle = {"sleep",    "sh",   "bash",  "-c",
-                                                              "infinity", "inf",  "while", "true",
-                                                              "do",       "done", "date",  "-ec"};
+           constexpr std::array<std::string_view, 13> idle = {
+               "sleep", "sh", "bash", "-c",   "infinity", "inf", "while",
+               "true",  "do", "done", "date", "-ec",      "--"};
            const auto base = base_name(word.text);
            return std::ranges::find(idle, base) != idle.end() ||
                   base.find_first_not_of("0123456789smhd") == std::string_view::npos;
@@ -135,6 +135,7 @@ class Judge {
   explicit Judge(const Workload& workload) : workload_(workload) {}
 
   Evidence judge() {
+    by_waiting();
     for (const Sign& sign : signs) {
       if (sign.where == Where::config) {
         look_at_config(sign);
@@ -182,6 +183,21 @@ class Judge {
     const auto text = workload_.object.at("spec.serveConfigV2").text();
     if (text.find(sign.pattern) == std::string_view::npos) return;
     take(sign, fmt::format("serveConfigV2 has {}", sign.pattern));
+  }
+
+  // The one container waits, whatever its image could do. Where there are several pods, one may be told by another what to
+  // do, as an MPIJob's workers are.
+  void by_waiting() {
+    if (workload_.pods.size() != 1) return;
+    const auto& containers = workload_.pods.front().containers;
+    const auto works = [](const Container& container) {
+      return !container.init && !container.sidecar;
+    };
+    if (std::ranges::count_if(containers, works) != 1) return;
+    const auto only = std::ranges::find_if(containers, works);
+    if (!only->gpus.any || only->words.empty() || !only_sleeps(*only)) return;
+    evidence_.purpose = Purpose::benchmark;
+    evidence_.reasons.push_back(fmt::format("container '{}' only sleeps", only->name));
   }
 
   void by_idleness() {
@@ -246,6 +262,7 @@ const char* to_string(Framework framework) {
     case Framework::triton: return "Triton";
     case Framework::ollama: return "Ollama";
     case Framework::llama_cpp: return "llama.cpp";
+    case Framework::llama_swap: return "llama-swap";
     case Framework::torch: return "PyTorch";
     case Framework::tensorflow: return "TensorFlow";
     case Framework::jax: return "JAX";

@@ -19,6 +19,7 @@ enum class Framework : std::uint8_t {
   triton,
   ollama,
   llama_cpp,
+  llama_swap,
   torch,
   tensorflow,
   jax,

@@ -73,6 +73,9 @@ class Linter {
     beside_gpus_ =
         std::ranges::any_of(workloads, [](const Workload& each) { return each.has_gpus(); });
     for (const Workload& workload : workloads) lint(workload);
+    for (const View object : objects_) {
+      if (object.find("kind").text() == "ConfigMap") lint_config_map(object);
+    }
     objects_.clear();
     services_.clear();
     claims_.clear();
@@ -101,6 +104,20 @@ class Linter {
         workload,
         {.file = file_, .source = blanked_, .services = services_, .beside_gpus = beside_gpus_},
         out_.findings, out_.repairs);
+    out_.ignored += take_out_annotated(workload, before, out_.findings);
+  }
+
+  // Scripts and settings of the work, which anybody may read who may read the object.
+  void lint_config_map(View object) {
+    Workload workload;
+    workload.object = object;
+    workload.kind = "ConfigMap";
+    workload.name = object.at("metadata.name").text();
+    const std::size_t before = out_.findings.size();
+    const Evidence nothing;
+    const Subject subject{workload,  nothing,       file_,       blanked_,
+                          services_, out_.findings, out_.repairs};
+    check_config_map(subject);
     out_.ignored += take_out_annotated(workload, before, out_.findings);
   }
 

@@ -97,6 +97,22 @@ Ranks accelerate_ranks(const Container& container) {
   return ranks;
 }
 
+// The operator of PyTorchJobs sets PET_NPROC_PER_NODE from spec.nprocPerNode: a number, or auto, cpu or gpu
+// (kubeflow/training-operator sdk/python/docs/KubeflowOrgV1PyTorchJobSpec.md).
+void by_operator(Ranks& ranks, const Subject& subject, const Container& container) {
+  if (subject.workload.kind != "PyTorchJob" || container.may_gain("env")) return;
+  const yaml::View value = subject.workload.object.at("spec.nprocPerNode");
+  const auto number = whole_number<int>(value.text());
+  const bool launched = std::ranges::any_of(container.words, [](const Word& word) {
+    return base_name(word.text) == "torchrun" || word.text.starts_with("torch.distributed.run");
+  });
+  if (!launched || !number || *number < 1 || *number > 100000) return;
+  ranks.stated = true;
+  ranks.count = *number;
+  ranks.text = fmt::format("nprocPerNode {}", *number);
+  ranks.from = value;
+}
+
 // Of a launcher the ranks of one node, which is a pod. deepspeed takes every GPU where it is told nothing
 // (https://www.deepspeed.ai/getting-started/#resource-configuration-multi-node), torchrun one process
 // (https://docs.pytorch.org/docs/stable/elastic/run.html), unless an operator sets PET_NPROC_PER_NODE.
@@ -109,6 +125,7 @@ Ranks launcher_ranks(const Subject& subject, const Container& container) {
     return ranks;
   }
   times(ranks, container, "processes a node", {"--nproc-per-node"}, "PET_NPROC_PER_NODE");
+  if (!ranks.stated) by_operator(ranks, subject, container);
   const bool operated = subject.workload.group.find("kubeflow") != std::string_view::npos ||
                         container.view.find("envFrom").exists() || container.may_gain("env");
   const auto starts = std::ranges::count_if(

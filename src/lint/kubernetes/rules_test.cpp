@@ -153,6 +153,17 @@ std::vector<Case> memory_cases() {
        "  - groupName: g\n    rayStartParams: {num-gpus: \"8\"}\n    template:\n      spec:\n" +
            indented(pod_spec(4), 8),
        "num-gpus"},
+      {"parallel-above-gpus",
+       "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: x}\nspec:\n"
+       "  nprocPerNode: \"4\"\n  pytorchReplicaSpecs:\n    Worker:\n      template:\n"
+       "        spec:\n" +
+           indented(pod_spec(1,
+                             "command: [torchrun, a.py]\nvolumeMounts: [{name: s, mountPath: "
+                             "/dev/shm}, {name: c, mountPath: /c}]\n",
+                             "volumes: [{name: s, emptyDir: {medium: Memory, sizeLimit: 8Gi}}, "
+                             "{name: c, persistentVolumeClaim: {claimName: c}}]\n"),
+                    10),
+       "nprocPerNode"},
       {"model-too-large",
        serving("meta-llama/Llama-3.1-70B-Instruct", 1,
                "nodeSelector: {cloud.google.com/gke-accelerator: nvidia-l4}\n"),
@@ -196,6 +207,9 @@ std::vector<Case> memory_cases() {
        replaced(replaced(server(), "/models/m", "org/model"), "mountPath: /models",
                 "mountPath: /root/models"),
        "name: main"},
+      {"model-cache-missing",
+       replaced(deployment(pod_spec(1, ready)), "example.com/work:1.2", "ollama/ollama:0.5.7"),
+       "name: main"},
       {"checkpoint-missing", job(pod_spec(1, "command: [python, train.py]\n")), "name: main"},
       {"checkpoint-missing", replaced(job(pod_spec(1)), "name: x", "name: gemma-finetuning"),
        "name: main"},
@@ -236,6 +250,15 @@ std::vector<Case> probe_cases() {
        "  leaderWorkerTemplate:\n    size: 1\n    workerTemplate:\n      spec:\n" +
            indented(pod_spec(1, serve + mounts, models), 8),
        "name: main"},
+      // What may fetch models and listens serves them, with however many workers.
+      {"readiness-missing",
+       deployment(pod_spec(1,
+                           "command: [uvicorn, app:app, --workers, \"2\"]\nports: "
+                           "[{containerPort: 8501}]\nenv: [{name: HF_TOKEN, valueFrom: "
+                           "{secretKeyRef: {name: s, key: k}}}]\nvolumeMounts: [{name: c, "
+                           "mountPath: /root/.cache}]\n",
+                           "volumes: [{name: c, persistentVolumeClaim: {claimName: c}}]\n")),
+       "name: main"},
       {"readiness-tcp-only",
        replaced(server(), "httpGet: {path: /health, port: 8000}", "tcpSocket: {port: 8000}"),
        "tcpSocket"},
@@ -263,6 +286,10 @@ std::vector<Case> text_cases() {
   };
   return {
       {"token-literal", with_token("hf_abcdefghijklmnopqrstuvwxyz"), "value: hf_"},
+      {"token-literal",
+       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  start.py: |\n"
+       "    run([\"serve\",\n      \"--api-key\", \"sk-0a1b2c3d4e5f60718293a4b5c6d7e8f9\"])\n",
+       "--api-key"},
       {"token-literal",
        "apiVersion: ray.io/v1\nkind: RayService\nmetadata: {name: x}\nspec:\n  serveConfigV2: |\n"
        "    applications:\n    - working_dir: "

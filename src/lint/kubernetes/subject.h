@@ -34,6 +34,7 @@ struct Subject {
   }
   // "container 'x' of Deployment 'y'".
   [[nodiscard]] std::string name_of(const Container& container) const {
+    if (container.name.empty()) return fmt::format("a container of {}", name());
     return fmt::format("container '{}' of {}", container.name, name());
   }
   [[nodiscard]] std::string name() const {
@@ -80,6 +81,7 @@ void check_workload(const Workload& workload, const Around& around, std::vector<
 // The checks: one function a theme, each adding what it finds.
 void check_images(const Subject& subject);
 void check_secrets(const Subject& subject);
+void check_config_map(const Subject& subject);  // of an object without pods
 void check_gpus(const Subject& subject);
 void check_resources(const Subject& subject);
 void check_shared_memory(const Subject& subject);
@@ -97,6 +99,9 @@ void check_placement(const Subject& subject);
 
 // Does this container stand beside the work, as logging agents and proxies do?
 bool is_helper(const Container& container);
+
+// The variable by which it may fetch models from Hugging Face; nullptr: it has none.
+const EnvVar* hub_token(const Container& container);
 
 // Is this container the one that serves in its pod?
 bool is_server(const Subject& subject, const Pod& pod, const Container& container);

@@ -28,6 +28,19 @@ TEST(Templates, an_action_beside_a_containers_keys_may_add_any) {
   EXPECT_EQ(told(chart("{{- include \"more\" . }}\n")), Told{});
 }
 
+TEST(Templates, a_probe_whose_question_an_action_writes_has_its_times_from_there) {
+  const auto server = [](std::string_view handler) {
+    return deployment(
+        "containers:\n- name: a\n  image: example.com/x:1\n  command: [vllm, serve, /m]\n"
+        "  resources: {limits: {nvidia.com/gpu: 1}}\n  startupProbe:\n    " +
+        std::string(handler) +
+        "\n    {{- range $key := .Values.times }}\n    {{ $key }}\n    {{- "
+        "end }}\n");
+  };
+  EXPECT_EQ(lines_of_rule(server("{{ .Values.ask }}: {path: /health}"), "startup-short").size(),
+            0U);
+}
+
 TEST(Templates, an_action_in_resources_may_add_limits_and_requests) {
   const auto text = deployment(
       "containers:\n- name: a\n  image: example.com/x:1\n  resources:\n"

@@ -193,6 +193,84 @@ TEST(Traps, ollama_answers_before_it_loads) {
             0U);
 }
 
+TEST(Traps, what_is_not_called_a_server_has_no_model_to_load) {
+  const std::string probe =
+      "ports: [{containerPort: 6818}]\nlivenessProbe: {exec: {command: [pgrep, node]}}\n";
+  auto node = deployment(pod_spec(1, probe));
+  node.replace(node.find("name: main"), 10, "name: desk");
+  EXPECT_EQ(told(node), Told{});
+  // An owner's name is none of its images'.
+  node.replace(node.find("example.com/work:1.2"), 20, "example.com/cloudservers/desk:1.2");
+  EXPECT_EQ(told(node), Told{});
+  auto server = deployment(pod_spec(1, probe));
+  server.replace(server.find("name: main"), 10, "name: inference");
+  EXPECT_EQ(lines_of_rule(server, "liveness-before-load").size(), 1U);
+}
+
+TEST(Traps, llama_swap_answers_before_it_loads_and_runs_one_process) {
+  auto text = deployment(
+      pod_spec(2,
+               "readinessProbe: {httpGet: {path: /health, port: 8080}}\nlivenessProbe: {httpGet: "
+               "{path: /health, port: 8080}}\n"));
+  text.replace(text.find("example.com/work:1.2"), 20, "example.com/llama-swap:v158");
+  EXPECT_EQ(told(text), Told{});
+}
+
+TEST(Traps, kserve_merges_a_startup_probe_into_an_llm_service) {
+  const std::string text =
+      "apiVersion: serving.kserve.io/v1alpha1\nkind: LLMInferenceService\nmetadata: {name: "
+      "x}\nspec:\n  template:\n    containers:\n    - name: main\n      resources: {requests: "
+      "{cpu: 4}, limits: {memory: 64Gi, nvidia.com/gpu: 1}}\n      livenessProbe: {httpGet: "
+      "{path: /health, port: 8000}}\n";
+  EXPECT_EQ(told(text), Told{});
+}
+
+TEST(Traps, a_server_image_that_only_waits_serves_nothing) {
+  auto text = deployment(
+      pod_spec(1, "command: [bash, -c, --]\nargs: [\"while true; do sleep 30; done;\"]\n"));
+  text.replace(text.find("example.com/work:1.2"), 20, "example.com/tritonserver:24.06");
+  EXPECT_EQ(told(text), Told{});
+  text.replace(text.find("  resources:"), 0,
+               "  env: [{name: NVIDIA_VISIBLE_DEVICES, value: all}]\n      ");
+  EXPECT_EQ(told(text), (Told{"visible-devices-by-hand:14"}));
+  // Workers wait for what their launcher starts.
+  const std::string mpi =
+      "apiVersion: kubeflow.org/v2beta1\nkind: MPIJob\nmetadata: {name: x}\nspec:\n"
+      "  mpiReplicaSpecs:\n    Launcher:\n      template:\n        spec:\n          containers:\n"
+      "          - {name: l, image: \"example.com/x:1\", command: [mpirun, train.py]}\n"
+      "    Worker:\n      template:\n        spec:\n" +
+      indented(pod_spec(8, "command: [sleep, infinity]\n"), 10);
+  EXPECT_EQ(lines_of_rule(mpi, "shm-missing").size(), 1U);
+}
+
+TEST(Traps, a_test_of_nccl_by_torchrun_keeps_no_checkpoint) {
+  for (const auto* script : {"efa_nccl_preflight.py", "all_reduce_bench.py"}) {
+    const auto text = job(pod_spec(8,
+                                   "command: [torchrun, --nproc-per-node=8, /t/" +
+                                       std::string(script) + "]\n" + std::string(shm_mount),
+                                   shm_volume));
+    EXPECT_EQ(told(text), Told{}) << script;
+  }
+}
+
+TEST(Traps, a_policy_about_pods_runs_none) {
+  for (const auto* api : {"kyverno.io/v1", "constraints.gatekeeper.sh/v1beta1"}) {
+    const std::string text =
+        "apiVersion: " + std::string(api) +
+        "\nkind: ClusterPolicy\nmetadata: {name: x}\nspec:\n  rules:\n  - validate:\n"
+        "      pattern:\n        spec:\n          containers:\n          - resources: {limits: "
+        "{nvidia.com/gpu: \"?*\"}}\n";
+    EXPECT_EQ(told(text), Told{}) << api;
+  }
+}
+
+TEST(Traps, notes_and_names_that_begin_as_tokens_are_none) {
+  const auto text = deployment(pod_spec(1,
+                                        "args: [--served-name=sk-our-summaries-of-the-year-2026, "
+                                        "--token=hf_xxxxxxxxxxxxxxxxxxxxxxxxxxxx]\n"));
+  EXPECT_EQ(told(text), Told{});
+}
+
 TEST(Traps, what_holds_a_place_or_fetches_once_is_no_work) {
   auto pause = deployment(pod_spec(8));
   pause.replace(pause.find("example.com/work:1.2"), 20, "registry.k8s.io/pause:3.9");

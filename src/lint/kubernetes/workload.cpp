@@ -192,6 +192,14 @@ class PodReader {
   int left_ = 20000;  // nodes that a search may see: aliases can make a small file endless
 };
 
+// A policy has patterns of pods, and runs none: https://kyverno.io/docs/policy-types/,
+// https://open-policy-agent.github.io/gatekeeper/website/docs/howto/,
+// https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
+bool is_policy(std::string_view group) {
+  return group == "kyverno.io" || group == "policies.kyverno.io" ||
+         group.ends_with(".gatekeeper.sh") || group == "admissionregistration.k8s.io";
+}
+
 }  // namespace
 
 const EnvVar* Container::variable(std::string_view name_wanted) const {
@@ -257,8 +265,9 @@ Workload workload_of(View object, const TemplateText& source, std::span<const Vi
   constexpr std::array<std::string_view, 5> without_pods = {
       "ConfigMap", "Secret", "Service", "CustomResourceDefinition", "PersistentVolumeClaim"};
   PodReader reader(workload, source, claims);
-  bool known = std::ranges::find(without_pods, workload.kind) != without_pods.end() &&
-               workload.group.find("knative") == std::string_view::npos;
+  bool known = is_policy(workload.group) ||
+               (std::ranges::find(without_pods, workload.kind) != without_pods.end() &&
+                workload.group.find("knative") == std::string_view::npos);
   for (const KindRow& row : all_kinds()) {
     if (row.kind != workload.kind || row.group != workload.group) continue;
     reader.read(row);
