@@ -10,6 +10,12 @@
 namespace stoker::lint::kubernetes {
 namespace {
 
+// "--bucket" and "CKPT_BUCKET": a program that is told of a bucket writes there.
+bool is_bucket(std::string_view name) {
+  return name.find("BUCKET") != std::string_view::npos ||
+         (name.starts_with("--") && name.find("bucket") != std::string_view::npos);
+}
+
 // Does anything in the container name an object store?
 bool names_a_store(const Container& container) {
   const auto is_store = [](std::string_view text) {
@@ -20,9 +26,12 @@ bool names_a_store(const Container& container) {
     return false;
   };
   return std::ranges::any_of(container.words,
-                             [&](const Word& word) { return is_store(word.text); }) ||
+                             [&](const Word& word) {
+                               return is_store(word.text) ||
+                                      is_bucket(word.text.substr(0, word.text.find('=')));
+                             }) ||
          std::ranges::any_of(container.env, [&](const EnvVar& variable) {
-           return is_store(variable.value.text());
+           return is_store(variable.value.text()) || is_bucket(variable.name);
          });
 }
 

@@ -39,9 +39,10 @@ void check_mounts(const Subject& subject, const Pod& pod, const Container& conta
     const auto name = mount.view.find("name").text();
     if (!path.exists() || is_usual(path.text()) || std::ranges::find(told, name) != told.end())
       continue;
-    // A chart that mounts it only where somebody asks for it.
-    if (subject.source.depth_at(path.place().line) > subject.source.depth_at(pod.spec.place().line))
-      continue;
+    // A chart that mounts it only where somebody asks for it. The first line of the spec may be under a condition too.
+    const int around = std::min(subject.source.depth_at(container.place().line),
+                                subject.source.depth_at(pod.spec.place().line));
+    if (subject.source.depth_at(path.place().line) > around) continue;
     // A test may look at folders of the node, not at all of it.
     if (!is_work(subject.evidence) && path.text() != "/") continue;
     told.push_back(name);

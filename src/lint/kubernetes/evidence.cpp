@@ -105,14 +105,16 @@ bool only_holds_a_place(const Container& container) {
   return image == "pause" || image == "perl" ||
          std::ranges::any_of(container.words, [](const Word& word) {
            const auto base = base_name(word.text);
-           return base == "sleep" || base == "echo";
+           return base == "sleep" || base == "echo" || base == "pause";
          });
 }
 
 // Does the container only show that there is a GPU?
 bool only_shows(const Container& container) {
-  return std::ranges::any_of(container.words,
-                             [](const Word& word) { return base_name(word.text) == "nvidia-smi"; });
+  return std::ranges::any_of(container.words, [](const Word& word) {
+    const auto base = base_name(word.text);
+    return base == "nvidia-smi" || base == "rocm-smi" || base == "amd-smi";
+  });
 }
 
 bool is_system(const Workload& workload) {
@@ -209,7 +211,7 @@ class Judge {
         if (!idle && !only_holds_a_place(container)) continue;
         evidence_.purpose = Purpose::benchmark;
         evidence_.reasons.push_back(
-            fmt::format("container '{}' only sleeps, prints or runs nvidia-smi", container.name));
+            fmt::format("container '{}' only sleeps, prints or shows its GPUs", container.name));
         return;
       }
     }

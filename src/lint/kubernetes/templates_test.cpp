@@ -41,6 +41,19 @@ TEST(Templates, a_probe_whose_question_an_action_writes_has_its_times_from_there
             0U);
 }
 
+TEST(Templates, a_folder_of_the_node_that_a_condition_mounts_is_nobodys_yet) {
+  const auto chart_of = [](std::string_view begin, std::string_view end) {
+    return deployment("{{- if .Values.network }}\nhostNetwork: true\n{{- end }}\nvolumes:\n" +
+                      std::string(begin) + "- name: d\n  hostPath: {path: /data}\n" +
+                      std::string(end) +
+                      "containers:\n- name: a\n  image: example.com/x:1\n  volumeMounts: [{name: "
+                      "d, mountPath: /data}]\n  resources: {limits: {nvidia.com/gpu: 1}}\n");
+  };
+  const auto asked = chart_of("{{- if .Values.data }}\n", "{{- end }}\n");
+  EXPECT_EQ(lines_of_rule(asked, "host-path").size(), 0U);
+  EXPECT_EQ(lines_of_rule(chart_of("", ""), "host-path").size(), 1U);
+}
+
 TEST(Templates, an_action_in_resources_may_add_limits_and_requests) {
   const auto text = deployment(
       "containers:\n- name: a\n  image: example.com/x:1\n  resources:\n"

@@ -253,6 +253,13 @@ TEST(Traps, a_test_of_nccl_by_torchrun_keeps_no_checkpoint) {
   }
 }
 
+TEST(Traps, training_that_is_told_of_a_bucket_may_write_there) {
+  EXPECT_EQ(told(job(pod_spec(1, "command: [python, train.py, --bucket=ours]\n"))), Told{});
+  EXPECT_EQ(told(job(pod_spec(
+                1, "command: [python, train.py]\nenv: [{name: CKPT_BUCKET, value: ours}]\n"))),
+            Told{});
+}
+
 TEST(Traps, a_policy_about_pods_runs_none) {
   for (const auto* api : {"kyverno.io/v1", "constraints.gatekeeper.sh/v1beta1"}) {
     const std::string text =
@@ -275,6 +282,12 @@ TEST(Traps, what_holds_a_place_or_fetches_once_is_no_work) {
   auto pause = deployment(pod_spec(8));
   pause.replace(pause.find("example.com/work:1.2"), 20, "registry.k8s.io/pause:3.9");
   EXPECT_EQ(told(pause), Told{});
+  EXPECT_EQ(told(job("containers:\n- {name: a, image: \"example.com/agnhost:2.53\", args: [pause], "
+                     "resources: {limits: {nvidia.com/gpu: 1}}}\n")),
+            Told{});
+  EXPECT_EQ(told(job("containers:\n- {name: a, image: \"example.com/x:1\", command: [rocm-smi], "
+                     "resources: {limits: {amd.com/gpu: 1}}}\n")),
+            Told{});
   EXPECT_EQ(told(job(pod_spec(1, "command: [vllm, serve, org/model]\n"))), Told{});
 }
 

@@ -94,6 +94,12 @@ sharing:
                   "10:9 device-plugin-sharing", "11:9 device-plugin-sharing"}));
 }
 
+TEST(DevicePluginConfig, WhatIsFilledInLaterIsNotJudged) {
+  EXPECT_EQ(said("version: v1\nflags: {migStrategy: \"${strategy}\"}\nsharing:\n  timeSlicing:\n"
+                 "    resources:\n    - name: nvidia.com/gpu\n      replicas: ${replicas:=4}\n"),
+            Said{});
+}
+
 TEST(DevicePluginConfig, WhatThePluginSetsBackIsNamed) {
   EXPECT_EQ(said(R"(version: v1
 resources:

@@ -61,12 +61,15 @@ void report_key(const yaml::Node& key, std::string_view path, NvidiaReport& repo
 }
 
 // Lists stand for the words that they hold, as deviceListStrategy may.
+// Does envsubst or Flux write the value, "${REPLICAS:=4}"?
+bool is_substituted(const yaml::Node& node) { return node.text.find("${") != std::string::npos; }
+
 void check_plugin_value(const yaml::Node& value, const PluginKey& key, NvidiaReport& report) {
   if (value.kind == yaml::Node::Kind::list && last_part(key.path) == "deviceListStrategy") {
     for (const auto& item : value.items) check_plugin_value(item, key, report);
     return;
   }
-  if (value.kind != yaml::Node::Kind::scalar || value.empty()) return;
+  if (value.kind != yaml::Node::Kind::scalar || value.empty() || is_substituted(value)) return;
   if (key.path == "version") {
     if (value.text != "v1") {
       report.add("device-plugin-version", value,
@@ -111,6 +114,7 @@ void check_replicas(const yaml::Node& resource, NvidiaReport& report) {
     report.add("device-plugin-sharing", resource, "a shared resource says no replicas");
     return;
   }
+  if (is_substituted(*replicas)) return;
   const auto number = whole_number<long long>(replicas->text);
   if (!number || *number < 2 || replicas->quoted) {
     report.add("device-plugin-sharing", *replicas,

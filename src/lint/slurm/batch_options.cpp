@@ -100,6 +100,7 @@ BatchScript read_batch_script(std::string_view text, const std::string& file) {
   BatchScript script;
   bool goes_on = false;
   bool writes_text = false;  // a here document may hold another script
+  bool in_note = false;      // of a template, which may have several lines
   for (int number = 1; !text.empty(); ++number) {
     const auto raw = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(raw.size() + 1, text.size()));
@@ -112,6 +113,13 @@ BatchScript read_batch_script(std::string_view text, const std::string& file) {
         place.column = 1;
         script.late.push_back({.value = std::string(line), .place = place});
       }
+      continue;
+    }
+    // https://jinja.palletsprojects.com/en/stable/templates/#synopsis; "{{" alone on a line writes lines of its own.
+    in_note = in_note || line.starts_with("{#");
+    if (in_note || line.starts_with("{%") || line.starts_with("{{")) {
+      script.templated = true;
+      in_note = in_note && line.find("#}") == std::string_view::npos;
       continue;
     }
     if (line.empty() || line.starts_with('#')) continue;

@@ -22,6 +22,7 @@ struct BatchScript {
   std::vector<BatchOption>
       late;                    // directives behind the first command, where others stand before it
   bool heterogeneous = false;  // a job of parts that have options of their own
+  bool templated = false;      // statements of a template choose among its lines
   struct Command {
     std::string text;  // lines that a backslash joins are one
     FileLocation place;

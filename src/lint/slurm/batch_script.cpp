@@ -170,7 +170,7 @@ std::vector<Finding> lint_batch_script(std::string_view text, const std::string&
         {late.value});
   }
   const auto variables = read_environment_text(text, file, EnvReader::script);
-  if (!script.heterogeneous) {
+  if (!script.heterogeneous && !script.templated) {
     check_excluding(script, report);
     check_cpus(script, report);
     for (const auto& command : script.commands) {

@@ -152,6 +152,16 @@ srun torchrun --nnodes=4 --nproc_per_node=8 --rdzv_backend=c10d \
             Said{});
 }
 
+TEST(BatchScript, OfATemplateOneBranchIsNotHeldAgainstAnother) {
+  EXPECT_EQ(of_script("#SBATCH --job-name={{ name }}\n{# one or the\n   other #}\n{% if typed %}\n"
+                      "#SBATCH --gres=gpu:a100:4\n{% else %}\n#SBATCH --gpus-per-node=4\n"
+                      "{% endif %}\n#SBATCH --cpus-per-task=8\ntrue\n"),
+            Said{});
+  EXPECT_EQ(of_script("#SBATCH -N1 -c8 --gres=gpu:{{ n }}\ntrue\n#SBATCH --time=1\n"),
+            (Said{"4:1 sbatch-late"}))
+      << "a value that is filled in is no statement";
+}
+
 TEST(BatchScript, OptionsThatExcludeOneAnotherAreTold) {
   EXPECT_EQ(of_script(R"(#SBATCH --gres=gpu:4
 #SBATCH --gpus-per-node=4
