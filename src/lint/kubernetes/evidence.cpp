@@ -231,7 +231,8 @@ class Judge {
   void by_test_name() {
     const auto name = workload_.object.at("metadata.name").text();
     const bool test = has_part(name, "nccl") && (has_part(name, "test") || has_part(name, "tests"));
-    if (!test && !has_part(name, "benchmark") && !has_part(name, "bench") && !has_part(name, "mfu"))
+    if (!test && !has_part(name, "smoke") && !has_part(name, "benchmark") &&
+        !has_part(name, "bench") && !has_part(name, "mfu"))
       return;
     evidence_.purpose = Purpose::benchmark;
     evidence_.reasons.push_back(fmt::format("it is called {}: benchmark", name));

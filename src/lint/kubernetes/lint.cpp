@@ -70,8 +70,8 @@ class Linter {
       Workload workload = workload_of(object, blanked_, claims_);
       if (!workload.pods.empty()) workloads.push_back(std::move(workload));
     }
-    beside_gpus_ =
-        std::ranges::any_of(workloads, [](const Workload& each) { return each.has_gpus(); });
+    beside_gpus_ = std::ranges::any_of(
+        workloads, [](const Workload& each) { return each.has_gpus() || each.selects_gpus(); });
     for (const Workload& workload : workloads) lint(workload);
     for (const View object : objects_) {
       if (object.find("kind").text() == "ConfigMap") lint_config_map(object);

@@ -253,6 +253,12 @@ TEST(Traps, a_test_of_nccl_by_torchrun_keeps_no_checkpoint) {
   }
 }
 
+TEST(Traps, a_smoke_test_of_training_keeps_nothing) {
+  auto smoke = job(pod_spec(1, "command: [python, a.py]\n"));
+  smoke.replace(smoke.find("name: x"), 7, "name: train-gpu-smoke");
+  EXPECT_EQ(told(smoke), Told{});
+}
+
 TEST(Traps, training_that_is_told_of_a_bucket_may_write_there) {
   EXPECT_EQ(told(job(pod_spec(1, "command: [python, train.py, --bucket=ours]\n"))), Told{});
   EXPECT_EQ(told(job(pod_spec(
@@ -301,6 +307,13 @@ TEST(Traps, of_two_branches_of_a_template_either_may_have_the_limit) {
 
 TEST(Traps, a_pod_without_gpus_is_nobodys_business_here) {
   EXPECT_EQ(told(deployment("containers: [{name: a, image: nginx}]\n")), Told{});
+  // Where it wants a node with GPUs, its image is looked at.
+  for (const auto* wants :
+       {"nodeSelector: {nvidia.com/gpu.present: \"true\"}\n", "runtimeClassName: nvidia\n"}) {
+    EXPECT_EQ(told(deployment("containers: [{name: a, image: nginx}]\n" + std::string(wants))),
+              (Told{"image-untagged:9"}))
+        << wants;
+  }
 }
 
 TEST(Traps, files_that_are_no_manifests_say_nothing) {

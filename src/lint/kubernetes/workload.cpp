@@ -225,6 +225,21 @@ bool Workload::has_gpus() const {
   return std::ranges::any_of(pods, [](const Pod& pod) { return pod.has_gpus(); });
 }
 
+bool Workload::selects_gpus() const {
+  return std::ranges::any_of(pods, [](const Pod& pod) {
+    // https://github.com/NVIDIA/k8s-device-plugin/blob/main/docs/gpu-feature-discovery/README.md,
+    // https://cloud.google.com/kubernetes-engine/docs/how-to/gpus
+    bool labelled = false;
+    pod.spec.find("nodeSelector").each_entry([&](View key, View value) {
+      labelled =
+          labelled || key.text().starts_with("nvidia.com/gpu") ||
+          key.text().starts_with("amd.com/gpu") ||
+          (key.text() == "cloud.google.com/gke-accelerator" && value.text().starts_with("nvidia"));
+    });
+    return labelled || pod.spec.find("runtimeClassName").text() == "nvidia";
+  });
+}
+
 bool is_gpu_resource(std::string_view resource) {
   return resource == "nvidia.com/gpu" || resource == "nvidia.com/gpu.shared" ||
          resource.starts_with("nvidia.com/mig-") || resource == "amd.com/gpu" ||

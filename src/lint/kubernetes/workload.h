@@ -81,6 +81,8 @@ struct Workload {
   std::vector<Pod> pods;
 
   [[nodiscard]] bool has_gpus() const;
+  // Wants nodes with GPUs, whether or not it asks for one: by a label of theirs, or by the runtime class.
+  [[nodiscard]] bool selects_gpus() const;
 };
 
 // The pods of `object`, by kinds.def or, for a kind without a row, wherever something looks like a pod template.
