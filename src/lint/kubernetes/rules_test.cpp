@@ -111,6 +111,19 @@ std::vector<Case> gpu_cases() {
   };
 }
 
+// Its operator starts four processes in each pod of one GPU.
+std::string pytorch_job() {
+  return "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: x}\nspec:\n"
+         "  nprocPerNode: \"4\"\n  pytorchReplicaSpecs:\n    Worker:\n      template:\n"
+         "        spec:\n" +
+         indented(pod_spec(1,
+                           "command: [torchrun, a.py]\nvolumeMounts: [{name: s, mountPath: "
+                           "/dev/shm}, {name: c, mountPath: /c}]\n",
+                           "volumes: [{name: s, emptyDir: {medium: Memory, sizeLimit: 8Gi}}, "
+                           "{name: c, persistentVolumeClaim: {claimName: c}}]\n"),
+                  10);
+}
+
 std::vector<Case> memory_cases() {
   const auto two = replaced(replaced(server(), "nvidia.com/gpu: 1", "nvidia.com/gpu: 2"),
                             "--tensor-parallel-size, \"1\"", "--tensor-parallel-size, \"2\"");
@@ -153,17 +166,7 @@ std::vector<Case> memory_cases() {
        "  - groupName: g\n    rayStartParams: {num-gpus: \"8\"}\n    template:\n      spec:\n" +
            indented(pod_spec(4), 8),
        "num-gpus"},
-      {"parallel-above-gpus",
-       "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nmetadata: {name: x}\nspec:\n"
-       "  nprocPerNode: \"4\"\n  pytorchReplicaSpecs:\n    Worker:\n      template:\n"
-       "        spec:\n" +
-           indented(pod_spec(1,
-                             "command: [torchrun, a.py]\nvolumeMounts: [{name: s, mountPath: "
-                             "/dev/shm}, {name: c, mountPath: /c}]\n",
-                             "volumes: [{name: s, emptyDir: {medium: Memory, sizeLimit: 8Gi}}, "
-                             "{name: c, persistentVolumeClaim: {claimName: c}}]\n"),
-                    10),
-       "nprocPerNode"},
+      {"parallel-above-gpus", pytorch_job(), "nprocPerNode"},
       {"model-too-large",
        serving("meta-llama/Llama-3.1-70B-Instruct", 1,
                "nodeSelector: {cloud.google.com/gke-accelerator: nvidia-l4}\n"),
