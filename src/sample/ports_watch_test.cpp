@@ -19,12 +19,12 @@ namespace fs = std::filesystem;
 
 class PortsOfANode : public ::testing::Test {
  protected:
-  PortsOfANode() {
+  void SetUp() override {
     std::string name = (fs::temp_directory_path() / "stoker-ports-XXXXXX").string();
     root_ = ::mkdtemp(name.data());
     env_ = os::make_system_env(root_.string(), root_.string());
   }
-  ~PortsOfANode() override { fs::remove_all(root_); }
+  void TearDown() override { fs::remove_all(root_); }
 
   fs::path put_port(const std::string& device) const {
     const fs::path port = root_ / "sys/class/infiniband" / device / "ports/1";
