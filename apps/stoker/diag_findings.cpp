@@ -29,7 +29,7 @@ std::string run_that_repeats(const std::vector<const db::DiagRow*>& failed,
                   : "Take the work off it and repeat stoker diag --level 2 --gpu " + uuid;
 }
 
-std::string name_of(const store::GpuSnapshot& gpu) {
+std::string card_name(const store::GpuSnapshot& gpu) {
   return fmt::format("GPU {} ({})", gpu.info.index, gpu.info.pci.sysfs());
 }
 
@@ -62,7 +62,7 @@ std::optional<Finding> failed_tests(const store::GpuSnapshot& gpu,
       .since = kept_time(first.started),
       .entity = {EntityKind::gpu, gpu.info.uuid},
       .message = fmt::format(
-          "{} failed {}{}: {}", name_of(gpu), first.test,
+          "{} failed {}{}: {}", card_name(gpu), first.test,
           failed.size() == 1 ? std::string() : fmt::format(" and {} more tests", failed.size() - 1),
           first.reason),
       .cause = "An active test found it too slow, or wrong in what it does",
@@ -92,7 +92,8 @@ std::optional<Finding> run_problem(const store::GpuSnapshot& gpu, const std::vec
         .rule = "diag-failed",
         .severity = Severity::error,
         .entity = entity,
-        .message = fmt::format("{} or its node failed a test, and which is not kept", name_of(gpu)),
+        .message =
+            fmt::format("{} or its node failed a test, and which is not kept", card_name(gpu)),
         .fix = fmt::format("Run {} and see which; look whether {}/diag.db can be written",
                            same_run(gpu, level), folder),
         .source = diag_spec};
@@ -100,7 +101,7 @@ std::optional<Finding> run_problem(const store::GpuSnapshot& gpu, const std::vec
   return Finding{.rule = diag_not_made_rule,
                  .entity = entity,
                  .message = fmt::format("{} could not be tested while it was idle: {}",
-                                        name_of(gpu), last->reason),
+                                        card_name(gpu), last->reason),
                  .fix = fmt::format("Run {} and see what is in the way", same_run(gpu, level)),
                  .source = diag_spec};
 }

@@ -63,7 +63,7 @@ std::vector<std::string> option_variables() {
 }
 
 // What the child has said of its end.
-std::string heard(const Process& child) {
+std::string last_word_of(const Process& child) {
   const auto packet = device::probe::receive_packet(child.socket(), device::probe::Wait::no);
   return packet ? *packet : std::string();
 }
@@ -325,7 +325,7 @@ DiagSchedule::Run DiagSchedule::watch(Process& child, const std::string& uuid,
     std::this_thread::sleep_for(child_look);
   }
   out.how = how.value_or("it is left to end by itself");
-  out.told = heard(child);
+  out.told = last_word_of(child);
   return out;
 }
 

@@ -30,7 +30,7 @@ void write_last_run(JsonWriter& json, const std::optional<TestRun>& last) {
   json.member("in_a_row", last->in_a_row).end_object();
 }
 
-std::string duration_text(const Json& tests, std::string_view key) {
+std::string time_option_text(const Json& tests, std::string_view key) {
   return format_duration(Nanoseconds(static_cast<std::int64_t>(number_of(tests, key) * 1e9)));
 }
 
@@ -85,8 +85,8 @@ std::string view_test_schedule(const Json& status, bool verbose) {
                    : "";
   std::string out =
       fmt::format("{:<10}level {} on a GPU that was idle for {}, every {} at most\n", tests_member,
-                  number_of(tests, "level"), duration_text(tests, "idle_seconds"),
-                  duration_text(tests, "every_seconds"));
+                  number_of(tests, "level"), time_option_text(tests, "idle_seconds"),
+                  time_option_text(tests, "every_seconds"));
   if (list_of(tests, "gpus").empty()) return out;
   TextTable table({{.title = "GPU", .align = Align::right},
                    {.title = "TESTED"},

@@ -26,7 +26,7 @@ store::Snapshot node_with(std::vector<CardTests> cards) {
   return node;
 }
 
-std::string shown(const store::Snapshot& node, bool verbose = false) {
+std::string status_text(const store::Snapshot& node, bool verbose = false) {
   return view_status(status_document(node, {}), R"({"schema":"stoker.dev/v1/gpu","gpus":[]})", {},
                      verbose)
       .value()
@@ -43,18 +43,18 @@ TEST(TestScheduleStatus, SaysWhenEachCardWasAndWillBeTested) {
       document,
       HasSubstr(
           R"("tests":{"level":2,"idle_seconds":3600,"every_seconds":604800,"gpus":[{"index":0,"uuid":"GPU-0","state":"waits","why":null,"why_reason":"not_applicable","tested_at":"2027-01-15T08:00:00.000Z","next_at":"2027-01-22T08:00:00.000Z","last_run":{"began_at":"2027-01-15T08:00:00.000Z","end":"passed","why":null,"why_reason":"not_applicable","in_a_row":1}}]})"));
-  EXPECT_THAT(shown(node),
+  EXPECT_THAT(status_text(node),
               HasSubstr("level 2 on a GPU that was idle for 1 h 0 min, every 7 d 0 h"));
-  EXPECT_THAT(shown(node), HasSubstr("0  2027-01-15 08:00:00  2027-01-22 08:00:00  passed"));
+  EXPECT_THAT(status_text(node), HasSubstr("0  2027-01-15 08:00:00  2027-01-22 08:00:00  passed"));
 }
 
 TEST(TestScheduleStatus, SaysWhyACardWaitsAndThatItsTestIsAlwaysGivenUp) {
-  const auto text = shown(node_with({{.state = TestState::held_by_pod,
-                                      .why = "pod team/train-0",
-                                      .last = TestRun{.began = some_day,
-                                                      .end = TestRunEnd::given_up,
-                                                      .reason = "process 42 is on GPU 0",
-                                                      .in_a_row = 3}}}));
+  const auto text = status_text(node_with({{.state = TestState::held_by_pod,
+                                            .why = "pod team/train-0",
+                                            .last = TestRun{.began = some_day,
+                                                            .end = TestRunEnd::given_up,
+                                                            .reason = "process 42 is on GPU 0",
+                                                            .in_a_row = 3}}}));
   EXPECT_THAT(text, HasSubstr("0  never   pod team/train-0  given up, 3 times: process 42 is on "
                               "GPU 0"));
 }
@@ -63,8 +63,8 @@ TEST(TestScheduleStatus, SaysThatThereIsNoneWhereItIsAskedFor) {
   store::Snapshot node;
   EXPECT_THAT(status_document(node, {}),
               HasSubstr(R"("tests":null,"tests_reason":"not_applicable")"));
-  EXPECT_THAT(shown(node), Not(HasSubstr("tests")));
-  EXPECT_THAT(shown(node, true), HasSubstr("no idle GPU is tested (diag.idle is 0s)"));
+  EXPECT_THAT(status_text(node), Not(HasSubstr("tests")));
+  EXPECT_THAT(status_text(node, true), HasSubstr("no idle GPU is tested (diag.idle is 0s)"));
 }
 
 }  // namespace
