@@ -59,8 +59,12 @@ class DiagSchedule : public ::testing::Test {
   template <typename Done>
   static bool comes(Done done, std::chrono::seconds limit = 30s) {
     const auto until = std::chrono::steady_clock::now() + limit * slowdown;
-    while (!done() && std::chrono::steady_clock::now() < until) std::this_thread::sleep_for(50ms);
-    return done();
+    bool came = done();
+    while (!came && std::chrono::steady_clock::now() < until) {
+      std::this_thread::sleep_for(50ms);
+      came = done();
+    }
+    return came;
   }
   // As a run by hand would.
   void keep(const db::DiagRow& like, const std::string& started, const std::string& verdict) const {
