@@ -4,10 +4,11 @@
 passed=0 failed=0 skipped=0
 remarks=() # "failed: NAME" and "unsteady: NAME", said again at the end
 
-# Where a sanitizer stops, it says file and line.
+# Where a sanitizer stops, it says file and line. The children that tests with threads fork start threads too (those of
+# apps/stoker/inquirer_test.cpp), which the thread sanitizer has to be told to let pass.
 export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:external_symbolizer_path=/usr/lib/llvm-19/bin/llvm-symbolizer
 export UBSAN_OPTIONS=print_stacktrace=1:external_symbolizer_path=/usr/lib/llvm-19/bin/llvm-symbolizer
-export TSAN_OPTIONS=second_deadlock_stack=1:external_symbolizer_path=/usr/lib/llvm-19/bin/llvm-symbolizer
+export TSAN_OPTIONS=die_after_fork=0:second_deadlock_stack=1:external_symbolizer_path=/usr/lib/llvm-19/bin/llvm-symbolizer
 
 fail() {
   ((failed += 1))
