@@ -38,6 +38,20 @@ void RasTextReader::read_rank(std::string_view text, const Place& place) {
   states.ranks[*rank] = std::move(state);
 }
 
+// "#0-0 (0d94ee3f5c044281) MISMATCH", "DEAD", "INCOMPLETE"
+void RasTextReader::read_heading(std::string_view text) {
+  gone_ = text.ends_with("INCOMPLETE") || text == "DEAD";
+  shared_.reset();
+  const auto hash = word_behind(text, "(", ")");
+  const auto known = std::find_if(answer_.groups.begin(), answer_.groups.end(),
+                                  [&](const GroupStates& each) { return each.name == hash; });
+  if (known != answer_.groups.end()) {
+    std::rotate(known, known + 1, answer_.groups.end());
+  } else if (answer_.groups.size() < 4096 && text.starts_with('#')) {
+    answer_.groups.push_back({.name = std::string(hash), .source = StateSource::ras});
+  }
+}
+
 bool RasTextReader::read(std::string_view text, const Place& place) {
   if (begins_answer(text)) {
     if (open_ && (text == "Job summary" || text.starts_with("NCCL version")))
@@ -60,18 +74,8 @@ bool RasTextReader::read(std::string_view text, const Place& place) {
   const auto said = trimmed(text);
   if (said.empty() || said.starts_with("===")) return true;
   if (answer_.said.size() < 200) answer_.said.push_back(shown(said));
-  // "#0-0 (0d94ee3f5c044281) MISMATCH", "DEAD", "INCOMPLETE"
   if (text.starts_with('#') || text == "DEAD" || text == "INCOMPLETE" || text == "TIMEOUT") {
-    gone_ = text.ends_with("INCOMPLETE") || text == "DEAD";
-    shared_.reset();
-    const auto hash = word_behind(text, "(", ")");
-    const auto known = std::find_if(answer_.groups.begin(), answer_.groups.end(),
-                                    [&](const GroupStates& each) { return each.name == hash; });
-    if (known != answer_.groups.end()) {
-      std::rotate(known, known + 1, answer_.groups.end());
-    } else if (answer_.groups.size() < 4096 && text.starts_with('#')) {
-      answer_.groups.push_back({.name = std::string(hash), .source = StateSource::ras});
-    }
+    read_heading(text);
     return true;
   }
   if (contains(said, " operation counts")) {
@@ -86,13 +90,15 @@ bool RasTextReader::read(std::string_view text, const Place& place) {
   } else if (const auto many = number_behind(said, ""); many && contains(said, " ranks have ")) {
     shared_ =
         contains(said, "not launched any") ? 0 : number_behind(said, "launched up to operation ");
-    if (shared_)
-      group().size =
-          static_cast<int>(std::clamp<std::int64_t>(*many, 0, most_ranks - group().size)) +
-          group().size;
-    if (shared_) group().counts[*shared_] += *many;
+    if (shared_) {
+      const auto ranks = static_cast<int>(std::clamp<std::int64_t>(*many, 0, most_ranks));
+      auto& states = group();
+      states.size = std::min(states.size + ranks, most_ranks);
+      states.counts[*shared_] += ranks;
+    }
   } else if (said.starts_with("Rank ")) {
-    if (!gone_ && !shared_ && contains(said, "aunched")) group().size += 1;
+    if (!gone_ && !shared_ && contains(said, "aunched"))
+      group().size = std::min(group().size + 1, most_ranks);
     read_rank(said, place);
   } else if (!text.starts_with(' ') && !said.starts_with("Process ")) {
     finish();  // the answer is over, and the log goes on

@@ -93,6 +93,7 @@ class RasTextReader {
 
  private:
   GroupStates& group();
+  void read_heading(std::string_view text);
   void read_rank(std::string_view text, const Place& place);
 
   Facts& facts_;
