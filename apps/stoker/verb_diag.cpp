@@ -51,6 +51,25 @@ void add_diag_history_verb(CLI::App& diag, int& exit_code) {
   verb->callback([flags, &exit_code] { exit_code = run_diag_history(*flags); });
 }
 
+// What the agent says to the runs of its schedule.
+void add_schedule_flags(CLI::App& verb, DiagFlags& flags) {
+  verb.add_flag("--while-idle", flags.while_idle,
+                "Stop as soon as somebody else is on a card, or whoever started this is gone; at "
+                "lowest priority; keep the results of level 1 too. What the option diag.idle runs")
+      ->excludes("--allow-busy");
+  verb.add_option("--started-by", flags.started_by,
+                  "With --while-idle: whoever started this, by its pid; once it is not the parent, "
+                  "it is gone")
+      ->needs("--while-idle")
+      ->check(CLI::PositiveNumber)
+      ->type_name("PID");
+  verb.add_option("--fd", flags.tell_fd,
+                  "With --while-idle: the socket on which to say how the run ended")
+      ->needs("--while-idle")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+}
+
 }  // namespace
 
 void add_diag_verb(CLI::App& app, int& exit_code) {
@@ -84,22 +103,7 @@ void add_diag_verb(CLI::App& app, int& exit_code) {
   verb->add_option("--fault", flags->faults,
                    "A fault of simulated cards: NAME[=VALUE][@GPU]; see --list")
       ->type_name("FAULT");
-  verb->add_flag("--while-idle", flags->while_idle,
-                 "Stop as soon as somebody else is on a card, or whoever started this is gone; at "
-                 "lowest priority; keep the results of level 1 too. What the option diag.idle runs")
-      ->excludes("--allow-busy");
-  verb->add_option(
-          "--started-by", flags->started_by,
-          "With --while-idle: whoever started this, by its pid; once it is not the parent, "
-          "it is gone")
-      ->needs("--while-idle")
-      ->check(CLI::PositiveNumber)
-      ->type_name("PID");
-  verb->add_option("--fd", flags->tell_fd,
-                   "With --while-idle: the socket on which to say how the run ended")
-      ->needs("--while-idle")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("N");
+  add_schedule_flags(*verb, *flags);
   verb->add_flag("--list", flags->list, "List tests and faults");
   verb->add_option("-o,--output", flags->output, "table, json or junit")
       ->check(CLI::IsMember({"table", "json", "junit"}))
