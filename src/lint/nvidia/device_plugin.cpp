@@ -60,10 +60,10 @@ void report_key(const yaml::Node& key, std::string_view path, NvidiaReport& repo
                          meant.empty() ? "" : "; " + meant));
 }
 
-// Lists stand for the words that they hold, as deviceListStrategy may.
 // Does envsubst or Flux write the value, "${REPLICAS:=4}"?
 bool is_substituted(const yaml::Node& node) { return node.text.find("${") != std::string::npos; }
 
+// Lists stand for the words that they hold, as deviceListStrategy may.
 void check_plugin_value(const yaml::Node& value, const PluginKey& key, NvidiaReport& report) {
   if (value.kind == yaml::Node::Kind::list && last_part(key.path) == "deviceListStrategy") {
     for (const auto& item : value.items) check_plugin_value(item, key, report);
