@@ -78,11 +78,13 @@ std::optional<Finding> failed_tests(const store::GpuSnapshot& gpu,
   return out;
 }
 
+bool is_unkept(const TestRun& run) { return run.end == TestRunEnd::failed && !run.kept; }
+
 std::optional<Finding> run_problem(const store::GpuSnapshot& gpu, const std::vector<TestRun>& runs,
                                    const std::string& level, const std::string& folder) {
   const Entity entity{EntityKind::gpu, gpu.info.uuid};
   const auto is_told = [](const TestRun& run) {
-    return run.end == TestRunEnd::not_ended || (run.end == TestRunEnd::failed && !run.kept) ||
+    return run.end == TestRunEnd::not_ended || is_unkept(run) ||
            (run.end == TestRunEnd::not_made && run.in_a_row >= not_made_told_from);
   };
   const auto last = std::find_if(runs.rbegin(), runs.rend(), is_told);

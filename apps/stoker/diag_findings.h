@@ -24,6 +24,9 @@ std::optional<WallTime> kept_time(std::string_view text);
 std::optional<Finding> failed_tests(const store::GpuSnapshot& gpu,
                                     const std::vector<db::DiagRow>& rows);
 
+// Did it find a card, or its node, unsound, and diag.db does not have what?
+bool is_unkept(const TestRun& run);
+
 // What the schedule's runs on a card say, since the last one that was made: that it can't be tested, or that what failed is not
 // kept. `level`: as the option diag.level has it; `folder`: that of diag.db.
 std::optional<Finding> run_problem(const store::GpuSnapshot& gpu, const std::vector<TestRun>& runs,

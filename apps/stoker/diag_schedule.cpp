@@ -189,9 +189,9 @@ void DiagSchedule::tell(const store::Snapshot& snapshot) {
   for (auto& [uuid, card] : cards_) {
     // Whoever has tested it since, it can be tested, and what it is like is known.
     std::erase_if(card.runs, [&, &of = card](const TestRun& run) {
-      const bool is_unkept = run.end == TestRunEnd::failed && !run.kept;
-      return of.tested && (is_unkept ? of.over : run.began) < *of.tested &&
-             (is_unkept || !is_made(run.end));
+      const bool unkept = is_unkept(run);
+      return of.tested && (unkept ? of.over : run.began) < *of.tested &&
+             (unkept || !is_made(run.end));
     });
     const auto* gpu = store::gpu_with(snapshot, uuid);
     if (gpu == nullptr) continue;
