@@ -8,6 +8,7 @@
 
 #include "base/sleep.h"
 #include "os/node_devices.h"
+#include "sample/good_for.h"
 
 namespace stoker::sample {
 

@@ -38,10 +38,6 @@ class PortsWatch {
   static Nanoseconds patience(Nanoseconds period) {
     return std::max<Nanoseconds>(period / 8, Milliseconds(500));
   }
-  // For so long a device is as it told last, as the store has it of all of them (store.cpp, is_overdue).
-  static Nanoseconds good_for(Nanoseconds period) {
-    return std::max<Nanoseconds>(3 * period, Seconds(30));
-  }
   static constexpr std::size_t most_devices = 256;
 
   explicit PortsWatch(PortsWatchParts parts);

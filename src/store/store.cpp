@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/duration.h"
+#include "sample/good_for.h"
 
 #include "store/bounds.h"
 #include "store/inventory.h"
@@ -55,9 +56,8 @@ void mark_stale(GpuSnapshot& gpu, MonotonicTime now, const std::vector<AllowedAg
   }
 }
 
-// A look that hangs, or a busy machine: three times late is too late, within half a minute it is not.
 bool is_overdue(MonotonicTime at, MonotonicTime now, Nanoseconds period) {
-  return period > Nanoseconds{0} && now - at > std::max<Nanoseconds>(3 * period, Seconds(30));
+  return period > Nanoseconds{0} && now - at > sample::good_for(period);
 }
 
 std::string overdue(std::string_view what, MonotonicTime at, MonotonicTime now) {
