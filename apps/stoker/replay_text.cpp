@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/duration.h"
 #include "base/json_text.h"
 #include "model/render.h"
 #include "replay_run.h"
@@ -26,8 +27,6 @@ void write_time(JsonWriter& json, std::string_view key, WallTime at, const Repla
     json.inapplicable(key);
   }
 }
-
-double seconds(Nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
 
 std::string line_of(const Entry& entry, const ReplayRun& run) {
   const std::string what = entry.incident == 0
@@ -54,7 +53,7 @@ std::map<std::string, std::size_t> fired(const ReplayRun& run) {
 void write_entry(JsonWriter& json, const Entry& entry, const ReplayRun& run) {
   json.begin_object();
   write_time(json, "time", entry.at, run);
-  json.member("after_seconds", seconds(entry.at.since_epoch - run.begin.since_epoch))
+  json.member("after_seconds", in_seconds(entry.at.since_epoch - run.begin.since_epoch))
       .member("what", to_string(entry.what));
   if (entry.incident == 0) {
     json.inapplicable("incident").member("rule", entry.word).inapplicable("cause");
@@ -109,7 +108,7 @@ std::string replay_json(const ReplayRun& run, Nanoseconds since) {
   JsonWriter json;
   json.begin_object().member("schema", "stoker.dev/v1/timeline");
   write_time(json, "recorded_at", run.begin, run);
-  json.member("length_seconds", seconds(run.length))
+  json.member("length_seconds", in_seconds(run.length))
       .member("hostname", run.hostname)
       .member("gpus", run.gpus)
       .member("looks", run.looks);

@@ -45,6 +45,8 @@ std::string error_document(std::string_view code, std::string_view message);
 // `"<key>": value`, or null and `"<key>_reason": "<word>"`.
 void write_reading(JsonWriter& json, const std::string& key, const Reading& reading);
 void write_missing(JsonWriter& json, const std::string& key, Reason reason);
+// `"<key>": "2027-01-15T08:00:00.000Z"`, or null and "not_applicable".
+void write_time(JsonWriter& json, std::string_view key, const std::optional<WallTime>& time);
 // `"<key>": text`, or as write_missing() where the text is empty.
 void member_or_missing(JsonWriter& json, const std::string& key, const std::string& text,
                        Reason reason);

@@ -65,7 +65,7 @@ std::string events_document(const store::EventsKept& kept, const std::vector<Eve
         .member("number", number)
         .member("file", event.origin.source)
         .inapplicable("line");
-    json.member_or_null("time", event.time ? format_utc(*event.time) : std::string());
+    write_time(json, "time", event.time);
     write_gpu(json, event, snapshot);
     event::write_event_members(json, event, event::judge(event, driver));
     json.end_object();
@@ -78,7 +78,7 @@ void write_previous_boot(JsonWriter& json, const std::optional<PreviousBoot>& pr
   if (!previous) return void(json.inapplicable("previous_boot"));
   json.key("previous_boot").begin_object().member("known", previous->known);
   json.member_or_null("boot", previous->boot);
-  json.member_or_null("ended_at", previous->ended ? format_utc(*previous->ended) : std::string());
+  write_time(json, "ended_at", previous->ended);
   json.member("end", to_string(previous->end)).member_or_null("why", previous->why);
   json.member_or_null("source", previous->source).member("records", previous->records);
   json.key("notes").begin_array();

@@ -3,6 +3,7 @@
 
 #include "api/documents.h"
 #include "api/owner_members.h"
+#include "base/duration.h"
 
 namespace stoker::api {
 namespace {
@@ -10,8 +11,6 @@ namespace {
 using device::GpuInfo;
 using store::GpuSnapshot;
 using store::ReadingSet;
-
-double seconds(Nanoseconds duration) { return static_cast<double>(duration.count()) / 1e9; }
 
 // 0 means that the driver did not tell.
 template <typename T>
@@ -170,9 +169,9 @@ void write_gpu(JsonWriter& json, const GpuSnapshot& gpu, const store::Snapshot& 
   json.begin_object();
   write_identity(json, gpu);
   write_state(json, gpu, snapshot);
-  json.member("state_age_seconds", seconds(now - gpu.state_since));
+  json.member("state_age_seconds", in_seconds(now - gpu.state_since));
   if (gpu.last_answer) {
-    json.member("last_answer_age_seconds", seconds(now - *gpu.last_answer));
+    json.member("last_answer_age_seconds", in_seconds(now - *gpu.last_answer));
   } else {
     write_missing(json, "last_answer_age_seconds", Reason::pending);
   }
@@ -191,6 +190,10 @@ void write_gpu(JsonWriter& json, const GpuSnapshot& gpu, const store::Snapshot& 
 }
 
 }  // namespace
+
+void write_time(JsonWriter& json, std::string_view key, const std::optional<WallTime>& time) {
+  json.member_or_null(key, time ? format_utc(*time) : std::string());
+}
 
 void write_missing(JsonWriter& json, const std::string& key, Reason reason) {
   json.key(key).null().member(key + "_reason", to_string(reason));

@@ -5,16 +5,13 @@
 #include <algorithm>
 #include <ranges>
 
+#include "api/documents.h"
 #include "model/render.h"
 
 namespace stoker::api {
 namespace {
 
 constexpr std::size_t in_a_list = 4;
-
-void member(JsonWriter& json, std::string_view name, const std::optional<WallTime>& time) {
-  json.member_or_null(name, time ? format_utc(*time) : std::string());
-}
 
 void write_evidence(JsonWriter& json, const Incident& incident, std::size_t at_each_end) {
   const auto& lines = incident.evidence;
@@ -57,9 +54,9 @@ void write_incident(JsonWriter& json, const Incident& incident, bool whole) {
   json.member("opened_at", format_utc(incident.opened_at));
   json.member("updated_at", format_utc(incident.updated_at));
   json.member("last_seen", format_utc(incident.last_seen));
-  member(json, "proving_since", incident.proving_since);
-  member(json, "resolved_at", incident.resolved_at);
-  member(json, "suppressed_until", incident.suppressed_until);
+  write_time(json, "proving_since", incident.proving_since);
+  write_time(json, "resolved_at", incident.resolved_at);
+  write_time(json, "suppressed_until", incident.suppressed_until);
   json.member("occurrences", incident.occurrences).member("recurrence", incident.recurrence);
   json.key("programs").begin_array();
   for (const auto& program : incident.programs) json.value(program);

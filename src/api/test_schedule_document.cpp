@@ -7,18 +7,16 @@
 #include <optional>
 #include <string_view>
 
+#include "api/documents.h"
 #include "api/short_time.h"
 #include "api/text_table.h"
+#include "base/duration.h"
 #include "model/wrap.h"
 
 namespace stoker::api {
 namespace {
 
 constexpr const char* tests_member = "tests";
-
-void write_time(JsonWriter& json, std::string_view name, const std::optional<WallTime>& time) {
-  json.member_or_null(name, time ? format_utc(*time) : "");
-}
 
 void write_last_run(JsonWriter& json, const std::optional<TestRun>& last) {
   if (!last) {
@@ -61,9 +59,9 @@ void write_test_schedule(JsonWriter& json, const store::Snapshot& snapshot) {
     return;
   }
   const auto& tests = *snapshot.tests;
-  const auto seconds = [](Nanoseconds time) { return static_cast<double>(time.count()) / 1e9; };
   json.key(tests_member).begin_object().member("level", tests.level);
-  json.member("idle_seconds", seconds(tests.idle)).member("every_seconds", seconds(tests.every));
+  json.member("idle_seconds", in_seconds(tests.idle))
+      .member("every_seconds", in_seconds(tests.every));
   json.key("gpus").begin_array();
   for (const auto& card : tests.cards) {
     const auto* gpu = store::gpu_with(snapshot, card.uuid);

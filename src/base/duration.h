@@ -1,6 +1,7 @@
-// Ground stage: durations as people write them in options, files and requests.
+// Ground stage: durations as people write them in options, files and requests, and as documents and series have them.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -15,5 +16,9 @@ Result<Nanoseconds> parse_duration(std::string_view text);
 
 // The shortest of these spellings that says the same.
 std::string duration_text(Nanoseconds duration);
+
+constexpr double in_seconds(Nanoseconds duration) {
+  return std::chrono::duration<double>(duration).count();
+}
 
 }  // namespace stoker

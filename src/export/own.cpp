@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "base/duration.h"
 #include "export/labels.h"
 #include "export/own_fields.h"
 #include "export/owner_labels.h"
@@ -22,17 +23,12 @@ using health::Verdict;
 using store::GpuSnapshot;
 using store::Snapshot;
 
-constexpr double nanoseconds_per_second = 1e9;
 constexpr auto source_states = std::to_array<SourceState>(
     {SourceState::starting, SourceState::running, SourceState::released,
      SourceState::library_missing, SourceState::driver_missing, SourceState::version_mismatch,
      SourceState::no_permission, SourceState::driver_hung, SourceState::failed});
 constexpr auto verdicts =
     std::to_array<Verdict>({Verdict::ok, Verdict::degraded, Verdict::critical, Verdict::unknown});
-
-double seconds(Nanoseconds duration) {
-  return static_cast<double>(duration.count()) / nanoseconds_per_second;
-}
 
 std::string one_label(std::string_view name, std::string_view value) {
   return with({}, name, value);
@@ -143,7 +139,7 @@ void write_freshness(Exposition& out, const Snapshot& snapshot,
              "Time since a driver call about this GPU last brought a value", "seconds");
   for (std::size_t n = 0; n < labels.size(); ++n) {
     const auto& last = snapshot.gpus[n].last_answer;
-    if (last) out.sample(labels[n], seconds(snapshot.taken_at - *last));
+    if (last) out.sample(labels[n], in_seconds(snapshot.taken_at - *last));
   }
   out.family("stoker_xid_total", MetricType::counter,
              "Xids of this GPU since the agent began to watch, by number");
@@ -177,12 +173,12 @@ void write_costs(Exposition& out, const Snapshot& snapshot) {
              "What calls of the driver and the kernel take, by getter", "seconds");
   for (const auto& [getter, cost] : costs) {
     const std::string labels = one_label("getter", to_string(getter));
-    out.sample(labels, seconds(cost.total), "_sum");
+    out.sample(labels, in_seconds(cost.total), "_sum");
     out.sample(labels, cost.calls, "_count");
   }
   out.family("stoker_call_seconds_max", MetricType::gauge, "The longest of these calls");
   for (const auto& [getter, cost] : costs) {
-    out.sample(one_label("getter", to_string(getter)), seconds(cost.longest));
+    out.sample(one_label("getter", to_string(getter)), in_seconds(cost.longest));
   }
 }
 

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "base/duration.h"
 #include "export/labels.h"
 
 namespace stoker::exporting {
 namespace {
-
-double unix_seconds(WallTime time) { return static_cast<double>(time.since_epoch.count()) * 1e-9; }
 
 class TestSeries {
  public:
@@ -28,12 +27,12 @@ class TestSeries {
     out_.family("stoker_gpu_test_last_timestamp_seconds", MetricType::gauge,
                 "When all tests of the schedule's level were made on this GPU last", "seconds");
     for_each_card([this](const std::string& gpu, const CardTests& card) {
-      if (card.tested) out_.sample(gpu, unix_seconds(*card.tested));
+      if (card.tested) out_.sample(gpu, in_seconds(card.tested->since_epoch));
     });
     out_.family("stoker_gpu_test_next_timestamp_seconds", MetricType::gauge,
                 "When this GPU is tested at the soonest, if nobody uses it until then", "seconds");
     for_each_card([this](const std::string& gpu, const CardTests& card) {
-      if (card.next) out_.sample(gpu, unix_seconds(*card.next));
+      if (card.next) out_.sample(gpu, in_seconds(card.next->since_epoch));
     });
     out_.family("stoker_gpu_test_last_run", MetricType::gauge,
                 "How the schedule's last run on this GPU ended: so many ended so since the last "

@@ -43,8 +43,6 @@ void write_list(JsonWriter& json, std::string_view key, const std::vector<std::s
   json.end_array();
 }
 
-double seconds(Nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
-
 void write_check(JsonWriter& json, const Check& check) {
   json.begin_object()
       .member("id", check.id)
@@ -55,10 +53,10 @@ void write_check(JsonWriter& json, const Check& check) {
       .member("severity", to_string(check.severity))
       .member("action", to_string(check.action))
       .member("what", rule_text(check))
-      .member("for_seconds", seconds(check.holds_for))
-      .member("clear_for_seconds", seconds(check.clear_for))
+      .member("for_seconds", in_seconds(check.holds_for))
+      .member("clear_for_seconds", in_seconds(check.clear_for))
       .member("consecutive", check.consecutive)
-      .member("boot_grace_seconds", seconds(check.boot_grace))
+      .member("boot_grace_seconds", in_seconds(check.boot_grace))
       .member("cause", check.cause)
       .member("fix", check.fix)
       .member("source", check.source)
